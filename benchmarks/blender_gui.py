@@ -3,7 +3,7 @@ one session.
 
     python benchmarks/blender_gui.py [--calls N]
 
-blender-mcp's add-on belongs to another project and has another licence, so it is never part of this
+blender-mcp's add-on belongs to another project and has another license, so it is never part of this
 project: when the benchmark runs, pip fetches the add-on from its publisher into the build folder.
 Prints JSON, with a reason for each figure that can't be measured here.
 """

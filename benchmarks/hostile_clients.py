@@ -144,7 +144,7 @@ def _reply(message: Json, more: str = "") -> Reply:
     return Reply(json.dumps(message) + more, None if refused else result)
 
 
-# -- ways in --------------------------------------------------------------------------------------
+# -- connections ----------------------------------------------------------------------------------
 
 
 class Session:
@@ -583,7 +583,7 @@ def live(place: Place, name: str, token: str, seed: str) -> Seen:
     return (Client if name == HONEST else Hostile)(place, name, token, seed).live()
 
 
-# -- the whole ------------------------------------------------------------------------------------
+# -- the whole run --------------------------------------------------------------------------------
 
 
 def run(home: Path, stack: ExitStack, arguments: argparse.Namespace) -> Mapping[str, Seen]:

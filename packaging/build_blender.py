@@ -130,7 +130,7 @@ def build_legacy(out: Path, full: bool = False) -> Path:
 
 
 def _notices(carried: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
-    """Yield every licence. Qt's own wheels name their licence, but don't contain its text."""
+    """Yield every license. Qt's own wheels name their license, but don't contain its text."""
     bundled = [described(path) for path in carried]
     yield from notices_and_bill(bundled)
     if any("LGPL" in one.license and not one.texts for one in bundled):

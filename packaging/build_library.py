@@ -26,7 +26,7 @@ NEEDED = {
 #: The packages that the panel imports. Once loaded, they stay loaded, because qtpy changes Qt's
 #: classes.
 PANEL = ["qtpy", "packaging"]
-#: Packages that our own files quote at length, and that are therefore listed with their licences:
+#: Packages that our own files quote at length, and that are therefore listed with their licenses:
 #: the strings that every SDK for capability requests shares, in
 #: ``callboard/demand/mcpeye_strings.py``.
 QUOTED = ["mcpeye"]

@@ -149,8 +149,8 @@ class Bundled:
 
 
 def described(wheel: Path) -> Bundled:
-    """Return a wheel's name, version and licence, with the licence's own text. Raises BuildError if
-    it names no licence."""
+    """Return a wheel's name, version and license, with the license's own text. Raises BuildError if
+    it names no license."""
     with zipfile.ZipFile(wheel) as archive:
         about = next(n for n in archive.namelist() if n.endswith(".dist-info/METADATA"))
         metadata = HeaderParser().parsestr(archive.read(about).decode("utf-8"))
@@ -171,12 +171,12 @@ def _classified(metadata: object) -> str:
         c.rpartition(" :: ")[2] for c in metadata.get_all("Classifier", []) if "License" in c
     ]
     if not licences:
-        raise BuildError("a wheel declares no licence")
+        raise BuildError("a wheel declares no license")
     return ", ".join(licences)
 
 
 def notices(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that say what is bundled, and under which licence."""
+    """Yield the files that say what is bundled, and under which license."""
     unique = {(one.name, one.version): one for one in bundled}
     lines = ["callboard carries these. Files that it changed say so at their end.", ""]
     for one in sorted(unique.values(), key=lambda one: (one.name.lower(), one.version)):

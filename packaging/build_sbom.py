@@ -15,7 +15,7 @@ from build_requirements import BuildError, Bundled, notices
 from build_wheel import version
 
 NAME = "sbom.cdx.json"
-#: Licences that allow us to pass a package on, by SPDX's names and those of older wheels.
+#: Licenses that allow us to pass a package on, by SPDX's names and those of older wheels.
 ALLOWED = {
     *("MIT", "MIT License", "BSD", "BSD License", "BSD-2-Clause", "BSD-3-Clause", "ISC"),
     *("Apache-2.0", "Apache 2.0", "Apache License 2.0", "Apache Software License", "PSF-2.0"),
@@ -32,7 +32,7 @@ def notices_and_bill(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
 
 
 def bill(bundled: Sequence[Bundled]) -> bytes:
-    """Return the bill, with the same bytes for the same content. Raises BuildError when a licence
+    """Return the bill, with the same bytes for the same content. Raises BuildError when a license
     isn't one of ALLOWED."""
     unique = {one.file: one for one in bundled}
     parts = [_component(one) for _, one in sorted(unique.items())]
@@ -77,7 +77,7 @@ def _component(one: Bundled) -> dict[str, Any]:
 
 
 def _check_licence(one: Bundled) -> None:
-    """Raises BuildError unless at least one of the alternative licences is allowed."""
+    """Raises BuildError unless at least one of the alternative licenses is allowed."""
     choices = [each.strip(" ()") for each in re.split(r" OR ", one.license)]
     for choice in choices:
         if all(part.strip() in ALLOWED for part in re.split(r" AND |, ", choice)):

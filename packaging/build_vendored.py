@@ -63,7 +63,7 @@ def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
 def _changed(name: str, archive: zipfile.ZipFile, packages: Collection[str]) -> bytes:
     source = archive.read(name)
     changed = private(_mended(name, source), packages)
-    # Licences require the notice. The notice is at the end, so that lines keep their numbers.
+    # Licenses require the notice. The notice is at the end, so that lines keep their numbers.
     return changed if changed == source else changed + _NOTICE
 
 

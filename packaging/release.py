@@ -2,7 +2,7 @@
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
-Beside each artefact are its bill of materials (.cdx.json) and its licences (.licenses.txt).
+Beside each artefact are its bill of materials (.cdx.json) and its licenses (.licenses.txt).
 SHA256SUMS covers all of the artefacts. Needs Python 3.11 or later.
 """
 
@@ -92,7 +92,7 @@ def check_repeats(artefacts: Sequence[Path]) -> None:
 
 
 def _papers_of(path: Path) -> tuple[bytes, bytes]:
-    """Return an artefact's bill of materials, and all its licences in one text."""
+    """Return an artefact's bill of materials, and all its licenses in one text."""
     files = dict(papers())
     if path.suffix in (".zip", ".mcpb"):
         with zipfile.ZipFile(path) as archive:

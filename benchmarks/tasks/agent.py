@@ -46,7 +46,7 @@ def task(request: str) -> Callable[[Callable[[Agent], Work]], Callable[[Agent], 
 
 @dataclass
 class Agent:
-    """A client that counts its calls. ``folder`` is its root. It takes places and sizes in metres
+    """A client that counts its calls. ``folder`` is its root. It takes places and sizes in meters
     with Z up, and converts them to the host's own units and axes."""
 
     client: FakeClient

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agent import Agent, Work, close, size, task
 from pictures import write_checkers
 
-#: A set in centimetres, as written by an application with Y up.
+#: A set in centimeters, as written by an application with Y up.
 IN_CENTIMETRES = """#usda 1.0
 (
     defaultPrim = "Set"
@@ -23,7 +23,7 @@ def Xform "Set"
     }
 }
 """
-#: The same set, wrongly declared to be in metres.
+#: The same set, wrongly declared to be in meters.
 IN_WRONG_UNITS = IN_CENTIMETRES.replace("= 0.01", "= 1").replace('"Crate"', '"Giant"')
 
 

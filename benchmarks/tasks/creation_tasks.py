@@ -11,7 +11,7 @@ from agent import Agent, Work, camera_of, close, fill, lights, size, task
 TREES = "name,x,y,height\n" + "".join(
     f"Tree{n},{n % 4 * 3},{n // 4 * 4},{2 + n % 3}\n" for n in range(12)
 )
-#: The rooms of a flat: each wall from one point to another, in metres.
+#: The rooms of a flat: each wall from one point to another, in meters.
 WALLS = {
     "South": ((0, 0), (6, 0)),
     "East": ((6, 0), (6, 4)),

@@ -2,7 +2,7 @@
 
     python benchmarks/tasks/facts.py (openusd | blender) FILE
 
-Prints one JSON object, with lengths in metres and Z up, whatever the file uses. ``low`` and
+Prints one JSON object, with lengths in meters and Z up, whatever the file uses. ``low`` and
 ``high`` are the corners of an object's own shape in the world, or None if it has no shape.
 """
 
@@ -117,7 +117,7 @@ def of_usd(file: str) -> Facts:
 
 
 def _mesh_of_usd(prim: Any, matrix: Any, unit: float) -> Facts:
-    """Return the faces, UVs and volume in cubic metres, which is negative if faces point
+    """Return the faces, UVs and volume in cubic meters, which is negative if faces point
     inwards."""
     from pxr import UsdGeom
 

@@ -1,1 +1,1 @@
-"""The programs that people start: command line, gateway, farm, batch, bridge, setup."""
+"""The programs that people start: the command line, gateway, farm, batch, bridge and setup."""

@@ -71,7 +71,7 @@ class Bench:
         return entry
 
     def everything(self) -> list[Json]:
-        """Return everything that the reader reports about the scene."""
+        """Return all objects, as the reader reports them."""
         return [self.get(path) for path in self.reader.names()]
 
     @contextmanager

@@ -1,4 +1,4 @@
-"""A host's contract, as checks. A new host is finished when they pass.
+"""Checks a host's contract. A new host is finished when all checks pass.
 
 Run them with ``python -m callboard_testing --host NAME``, inside the application if there is one,
 or run them one at a time from pytest with :func:`checks` and :meth:`Bench.run`. A check is skipped,

@@ -1,8 +1,8 @@
 """Calls a skill's tools on a host without a server, for a skill's own tests.
 
-The script runs as the server would run it: arguments and answer are checked against the tool's
-schemas, the tool reaches only the ports that it declares, and a call that changes the scene is one
-undo step that is rolled back when the tool fails. There is no client, so paths are absolute.
+The script runs as the server would run it. Arguments and answer are checked against the tool's
+schemas. The tool reaches only the ports that it declares. A call that changes the scene is one undo
+step, which is rolled back when the tool fails. There is no client, so paths are absolute.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class DirectContext:
         return ""
 
     def log(self, level: str, message: str, **data: Any) -> None:
-        """Do nothing: there is no client that would receive it."""
+        """Do nothing, because there is no client that would receive it."""
 
 
 class DirectCaller:

@@ -1,4 +1,4 @@
-"""A raw MCP client for tests: sessions, event streams, answers to the server's requests.
+"""A raw MCP client for tests, with sessions, event streams, and answers to the server's requests.
 
 It sends whatever a test passes to it, well-formed or not, and keeps everything that it receives.
 Each request has an HTTP connection of its own. It uses the standard library only.
@@ -239,7 +239,7 @@ class FakeClient:
                 raise TimeoutError(f"only {len(matching())} of {count} {method} messages arrived")
             return matching()[:count]
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _connect(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection(*self.address, timeout=DEADLINE)

@@ -1,4 +1,4 @@
-"""A host that enforces the contract: it ticks only on request, and checks the thread of each call.
+"""A host that enforces the contract. It ticks only on request, and checks the thread of each call.
 
 There are two ways to use it. :class:`FakeHost` lives on the test's own thread, which is then the
 host's main thread: no posted function runs before :meth:`FakeHost.tick`. :class:`HostThread` gives
@@ -110,7 +110,7 @@ class FakeHost(Host):
     def blocked_by(self) -> str | None:
         return self._reason
 
-    # -- what a test does with it -----------------------------------------------------------------
+    # -- for tests --------------------------------------------------------------------------------
 
     def require_main_thread(self) -> None:
         """Raises WrongThread on any thread but the main one."""

@@ -2,9 +2,9 @@
 
     from callboard_testing.pytest_plugin import *
 
-Importing this module imports nothing heavy: the server is imported by the first test that needs it.
-A fixture here is overridden by one with the same name in a test file, or by
-``@pytest.mark.parametrize`` for a test's argument with that name.
+Importing this module is fast, because the first test that needs the server imports it. A fixture
+here is overridden by one with the same name in a test file, or by ``@pytest.mark.parametrize`` for
+a test's argument with that name.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A skill on a test bench, for the skill's own tests: a whole server on this thread, on a host
-without an application, with nothing on the wire."""
+"""A test bench for a skill's own tests. It runs a whole server on this thread, on a host without an
+application, without using the network."""
 
 from __future__ import annotations
 

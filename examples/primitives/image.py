@@ -30,7 +30,7 @@ def add(server: Callboard) -> None:
     server.tools.register(
         "swatch",
         swatch,
-        "Paints a square of one colour.",
+        "Paints a square of one color.",
         {
             "type": "object",
             "properties": {"red": byte, "green": byte, "blue": byte},

@@ -1,1 +1,1 @@
-"""Blender as a host: inside Blender, under ``blender -b``, and as the ``bpy`` module."""
+"""Blender as a host. It runs inside Blender, under ``blender -b``, and as the ``bpy`` module."""

@@ -1,4 +1,4 @@
-"""The classes that Blender registers: preferences, operators and the sidebar's panels."""
+"""The classes that Blender registers for preferences, operators and the sidebar's panels."""
 
 from __future__ import annotations
 

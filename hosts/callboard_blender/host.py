@@ -1,4 +1,4 @@
-"""The Blender host: its ports, its undo, and its work on the main thread."""
+"""The Blender host, with its ports, its undo, and its work on the main thread."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ _LONGEST = 1023
 
 
 class BlenderHost(host.Host):
-    """The host in one Blender. ``post`` runs functions on Blender's main thread; make the host
-    there."""
+    """The host in one Blender. ``post`` runs functions on Blender's main thread, on which the host
+    must be made."""
 
     where = "the sidebar of Blender's 3D view (key N), tab Callboard"
     guide = (

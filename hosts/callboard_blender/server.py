@@ -169,8 +169,8 @@ def heading() -> tuple[str, bool]:
 
 
 def redraw() -> None:
-    """Redraw the side panels, and the headers and status bars if their text changed: drawing a
-    header takes as long as many calls."""
+    """Redraw the side panels. The headers and status bars are redrawn only if their text changed,
+    because drawing a header takes as long as many calls."""
     if window_is_gone():
         if bpy.context.window_manager.windows:
             bpy.app.timers.register(redraw, first_interval=0.0, persistent=True)
@@ -186,6 +186,6 @@ def redraw() -> None:
                     if region.type == "UI" or (changed and region.type == "HEADER"):
                         region.tag_redraw()
         if changed:
-            # The status bar isn't in any list of areas. This call redraws it; during a drag Blender
-            # writes its own text again.
+            # The status bar isn't in any list of areas. This call redraws it. During a drag,
+            # Blender writes its own text again.
             window.workspace.status_text_set_internal(None)

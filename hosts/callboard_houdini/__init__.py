@@ -1,4 +1,4 @@
-"""Houdini as a host: inside Houdini, and under ``hython``."""
+"""Houdini as a host. It runs inside Houdini, and under ``hython``."""
 
 from callboard_qt import choose_binding
 

@@ -1,4 +1,4 @@
-"""The Houdini host: its ports, its undo, and Houdini's events."""
+"""The Houdini host, with its ports, its undo, and Houdini's events."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class HoudiniHost(QtHost):
         "display flag says which result is seen. Edit by changing nodes and parameters, not "
         "points. What is inside a locked digital asset can't be edited. Materials live in /mat "
         "and are assigned by path. Nodes cook when their result is needed, so heavy ones take "
-        "time at the next look. Y is up; one unit is a metre."
+        "time at the next look. Y is up; one unit is a meter."
     )
 
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
@@ -62,7 +62,7 @@ class HoudiniHost(QtHost):
         self.undo = self._steps = HoudiniUndo()
         self._own_loop = None
         if not headless:
-            # Without windows there is neither Qt nor a loop.
+            # Without a GUI, there is neither Qt nor a loop.
             from callboard_houdini.application.event_loop import HoudiniEventLoop
 
             self._own_loop = HoudiniEventLoop()

@@ -1,4 +1,4 @@
-"""The plug-in that Houdini's package starts: the server, its menu and its panel."""
+"""The plug-in that Houdini's package starts, with the server, its menu and its panel."""
 
 from __future__ import annotations
 

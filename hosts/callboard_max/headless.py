@@ -12,7 +12,7 @@ import shlex
 
 
 def main() -> int:
-    """Run the command line in ``CALLBOARD_ARGUMENTS``; if there is none, serve this 3ds Max."""
+    """Run the command line in ``CALLBOARD_ARGUMENTS``, or serve this 3ds Max if there is none."""
     from callboard.headless.command import main as command
 
     arguments = split(os.environ.get("CALLBOARD_ARGUMENTS", ""))

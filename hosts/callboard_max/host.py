@@ -1,4 +1,4 @@
-"""The 3ds Max host: its ports, its undo, and 3ds Max's events."""
+"""The 3ds Max host, with its ports, its undo, and 3ds Max's events."""
 
 from __future__ import annotations
 

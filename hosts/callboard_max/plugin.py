@@ -1,4 +1,4 @@
-"""The plug-in that the application bundle starts: the server, its menu and its panel."""
+"""The plug-in that the application bundle starts, with the server, its menu and its panel."""
 
 from __future__ import annotations
 

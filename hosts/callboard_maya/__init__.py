@@ -1,4 +1,4 @@
-"""Maya as a host: inside Maya, and under ``mayapy``."""
+"""Maya as a host. It runs inside Maya, and under ``mayapy``."""
 
 from callboard_qt import choose_binding
 

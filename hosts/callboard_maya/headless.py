@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def make_host(post: Callable[[Callable[[], None]], None]) -> MayaHost:
     """Start Maya in this process if it isn't running yet, and return its host."""
-    # Before Maya is initialised, it has hardly any commands.
+    # Before Maya is initialized, it has hardly any commands.
     if not hasattr(cmds, "about"):
         maya.standalone.initialize(name="python")
         # Without this, some versions of Maya don't exit.

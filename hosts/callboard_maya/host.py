@@ -1,4 +1,4 @@
-"""The Maya host: its ports, its undo, and Maya's messages."""
+"""The Maya host, with its ports, its undo, and Maya's messages."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class MayaHost(QtHost):
         "nodes that still drive the mesh. Materials are bound to faces or shapes by shading "
         "groups. Referenced nodes carry a namespace (rig:arm) and can't be renamed, deleted or "
         "reparented. Locked or connected attributes refuse values. Y is up unless the scene says "
-        "Z; centimetres by default."
+        "Z; centimeters by default."
     )
 
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:

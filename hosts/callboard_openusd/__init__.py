@@ -1,1 +1,1 @@
-"""The standalone host: an OpenUSD stage as the scene, without an application."""
+"""The standalone host. Its scene is an OpenUSD stage, and it needs no application."""

@@ -1,4 +1,4 @@
-"""The OpenUSD host: its ports, its undo, and its main thread."""
+"""The OpenUSD host, with its ports, its undo, and its main thread."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ from callboard_openusd.ports.usd import UsdStages
 
 
 def hold_no_files(needed: bool) -> None:
-    """Where a mapped file can't be saved over, as on Windows, make this process read layers whole
-    instead of mapping them. Call it on the main thread, before anything is opened."""
+    """On systems where a mapped file can't be overwritten, such as Windows, make this process read
+    layers whole instead of mapping them. Call it on the main thread, before anything is opened."""
     if needed:
         Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules().IncludeAll())
 

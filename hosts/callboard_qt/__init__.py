@@ -1,4 +1,4 @@
-"""The names that adapters of Qt applications import: host, plug-in, panel, messages and undo
+"""The names that adapters of Qt applications import for the host, plug-in, panel, messages and undo
 steps."""
 
 from __future__ import annotations

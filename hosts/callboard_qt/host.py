@@ -18,7 +18,7 @@ Dialog = Callable[[], str | None]
 
 class QtHost(host.Host):
     """A host in a Qt application. ``post`` runs functions on the main thread. ``dialog`` returns
-    the open modal dialog; pass ``no_dialog`` without a GUI. ``skills`` is the folder of the
+    the open modal dialog. Pass ``no_dialog`` if there is no GUI. ``skills`` is the folder of the
     host's own skills, if it has any. Make and close it on the main thread."""
 
     def __init__(
@@ -36,7 +36,7 @@ class QtHost(host.Host):
         """Register all callbacks. The ports exist by then."""
 
     def _open(self, ports: dict[str, object]) -> None:
-        """Offer these ports and start listening. Without windows, leave out the ports that draw in
+        """Offer these ports and start listening. Without a GUI, leave out the ports that draw in
         views. This is the last step of making a host."""
         if self._identity.headless:
             for capability in (host.VIEWPORT, LOOK):
@@ -58,8 +58,8 @@ class QtHost(host.Host):
     def may_run(self, work: host.Work) -> str | None:
         """Return why ``work`` may not run now, or None. During a load, a save or a render, not even
         reading is allowed, because the scene is between two states. While a mouse button is held,
-        only reading is: a change would end up inside the artist's drag, and take its undo step
-        away. Qt's modal dialogs hold back posted functions anyway."""
+        only reading is allowed, because a change would become part of the artist's drag, and take
+        its undo step away. Qt's modal dialogs hold back posted functions anyway."""
         messages = self._messages
         return (
             self._native_dialog()
@@ -94,7 +94,7 @@ class QtHost(host.Host):
 
 def held_button() -> str | None:
     """Return a description of the mouse button that the artist holds down, or None."""
-    from qtpy.QtCore import Qt  # an application without a GUI may have no Qt
+    from qtpy.QtCore import Qt  # An application without a GUI may have no Qt.
     from qtpy.QtWidgets import QApplication
 
     held = QApplication.mouseButtons() != Qt.MouseButton.NoButton

@@ -1,4 +1,4 @@
-"""callboard inside one application: its start, its menu and its end."""
+"""The plug-in with which callboard starts, shows its menu and ends inside one application."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class QtPlugIn(ABC):
         self._make_host = make_host
         self._residence: HostServer | None = None
 
-    # -- what the application does its own way --------------------------------------------------
+    # -- for each application to define ---------------------------------------------------------
 
     @abstractmethod
     def has_artist(self) -> bool:
@@ -51,7 +51,7 @@ class QtPlugIn(ABC):
     def say(self, text: str, level: int) -> None:
         """Show a message where the application shows its own. ``level`` is one of ``logging``."""
 
-    # -- its life -------------------------------------------------------------------------------
+    # -- start and end --------------------------------------------------------------------------
 
     @property
     def loaded(self) -> bool:
@@ -86,7 +86,7 @@ class QtPlugIn(ABC):
         finally:
             self.depart()
 
-    # -- its menu -------------------------------------------------------------------------------
+    # -- the menu -------------------------------------------------------------------------------
 
     def start(self) -> None:
         """Start the server and report how that went."""

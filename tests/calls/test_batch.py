@@ -54,7 +54,7 @@ def failure_of(client: FakeClient, *calls: Json) -> str:
     return text_of(result)
 
 
-# -- what it does -----------------------------------------------------------------------------
+# -- the calls and their result ---------------------------------------------------------------
 
 
 def test_all_calls_are_one_undo_step(server: Served, client: FakeClient) -> None:
@@ -165,7 +165,7 @@ def test_a_batch_that_is_cancelled_puts_all_back(server: Served, client: FakeCli
     assert names(server) == []
 
 
-# -- the gate ---------------------------------------------------------------------------------
+# -- checks before a call ---------------------------------------------------------------------
 
 
 def test_each_call_passes_the_gate_before_any_runs(server: Served, client: FakeClient) -> None:

@@ -156,7 +156,7 @@ def world(objects: dict[str, Any], path: str) -> list[list[float]]:
 
 
 def assert_same(first: dict[str, Any], now: dict[str, Any], became: dict[str, str]) -> None:
-    """Check that two Blender scenes, both in metres with Z up, are the same."""
+    """Check that two Blender scenes, both in meters with Z up, are the same."""
     assert len(became) == 50
     for path, here in became.items():
         was, is_ = first[path], now[here]

@@ -41,7 +41,7 @@ NAMES = (
     "\u0645\u0643\u0639\u0628",
 )
 KINDS = {"blender": ("blend", ".blend"), "openusd": ("usd", ".usda")}
-#: Metres, for objects of up to ten metres.
+#: Meters, for objects of up to ten meters.
 TOLERANCE = 1e-4
 PROGRAM = Path(__file__).with_name("transfer_scenes.py")
 

@@ -1,6 +1,6 @@
 """Scenes for the table of transfers, made and measured by plain ``pxr`` or ``bpy``, without
 callboard: ``transfer_scenes.py make|measure usd|blend FILE``. The file is a list of cases, or of
-scenes' paths; ``measure`` prints each scene's objects, in metres with Y up."""
+scenes' paths; ``measure`` prints each scene's objects, in meters with Y up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Colours as agents write them."""
+"""Colors as agents write them."""
 
 from __future__ import annotations
 

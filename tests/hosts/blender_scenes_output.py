@@ -231,7 +231,7 @@ def test_what_is_imported_is_there_after_the_next_load(rig: Rig) -> None:
         for corner in there["bounds"] or ():
             assert near(there["bounds"][corner], told[path]["bounds"][corner]), path
     box, runner = saved["Box"]["bounds"], saved["Runner"]["bounds"]
-    # In the file, one unit is a metre and Y is up, so everything is rotated by 90 degrees.
+    # In the file, one unit is a meter and Y is up, so everything is rotated by 90 degrees.
     assert near(saved["Above"]["translate"], kept["translate"])
     assert abs((box["min"][2] + box["max"][2]) / 2 - 2) < 1
     assert near([(runner["min"][1] + runner["max"][1]) / 2], [4])

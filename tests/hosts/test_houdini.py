@@ -282,7 +282,7 @@ def test_attributes_are_parameters_and_run_no_code(bench: Bench) -> None:
 
 def test_a_null_has_no_colour_and_no_bounds(bench: Bench) -> None:
     null = hou.node("/obj").createNode("null", "Null")
-    with pytest.raises(HostError, match="no colour"):
+    with pytest.raises(HostError, match="no color"):
         bench.editor.set_color(null.path(), [1, 0, 0])
     read = bench.get("Null")
     assert (read["type"], read["bounds"], read["color"]) == ("null", None, None)
@@ -339,7 +339,7 @@ def test_a_file_never_changes_the_licence(
             if suffix in opens:
                 assert files.open(str(file))["object_count"] == 0
             else:
-                with pytest.raises(HostError, match="licence"):
+                with pytest.raises(HostError, match="license"):
                     files.open(str(file))
 
 

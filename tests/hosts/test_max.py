@@ -257,7 +257,7 @@ def test_names_that_could_not_be_found_again_are_refused(bench: Bench) -> None:
 
 def test_a_camera_has_no_colour_and_no_bounds(bench: Bench) -> None:
     camera = rt.Targetcamera(name="Shot")
-    with pytest.raises(HostError, match="no colour"):
+    with pytest.raises(HostError, match="no color"):
         bench.editor.set_color(str(camera.name), [1, 0, 0])
     shot = bench.get("Shot")
     assert (shot["type"], shot["bounds"], shot["color"]) == ("targetcamera", None, None)

@@ -188,7 +188,7 @@ def test_other_lights_are_told_and_not_set(bench: Bench) -> None:
 
 def test_power_is_watts_whatever_the_scene_counts_in(bench: Bench) -> None:
     bench.call("lights__create", {"kind": "area", "name": "Key", "power": 100})
-    # A square inch in square metres.
+    # A square inch in square meters.
     assert _node("Key").intensity == pytest.approx(100 / pi / 0.0254**2, rel=1e-4)
 
 

@@ -418,7 +418,7 @@ def test_a_texture_is_no_colour_until_it_is_replaced(bench: Bench) -> None:
 
 def test_a_group_has_no_colour(bench: Bench) -> None:
     group = cmds.createNode("transform", name="Group")
-    with pytest.raises(HostError, match="no colour"):
+    with pytest.raises(HostError, match="no color"):
         bench.editor.set_color(group, [1, 0, 0])
     assert bench.get(group)["bounds"] is None
     assert bench.get(group)["type"] == "transform"

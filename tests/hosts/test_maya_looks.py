@@ -175,7 +175,7 @@ def test_lights_come_with_arnold_s_plug_in(bench: Bench) -> None:
 def test_power_is_watts_in_arnold_s_centimetres(lit: Bench) -> None:
     cmds.currentUnit(linear="m")
     path = _light(lit, "area", name="Key", power=100, size=[2, 1])
-    # A square centimetre in square metres.
+    # A square centimeter in square meters.
     assert cmds.getAttr(f"{_shape(path)}.intensity") == pytest.approx(100 / pi / 0.01**2)
     assert cmds.getAttr(f"{path}.scale")[0] == pytest.approx((100.0, 50.0, 1.0))
 

@@ -225,7 +225,7 @@ def test_the_panel_opens_once_and_follows_the_server(
     assert "isn't installed" in rig.words()
 
 
-# -- a window that is hidden or minimised -------------------------------------------------------
+# -- a window that is hidden or minimized -------------------------------------------------------
 
 
 def test_a_black_view_is_no_picture_of_the_scene(rig: Rig, tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ def test_a_picture_of_one_colour_is_doubted_and_alpha_dropped() -> None:
     def render() -> tuple[Picture, dict[str, Any]]:
         raise HostError("the scene has no camera")
 
-    assert "one colour" in seen_or_rendered(grey, box, render)[1]["doubt"]
+    assert "one color" in seen_or_rendered(grey, box, render)[1]["doubt"]
     assert "no camera" in seen_or_rendered(black, box, render)[1]["doubt"]
     assert seen_or_rendered(black, [], render) == (black, {})
     transparent = with_alpha(bytes([0, 0, 0, 0] * 2))
@@ -280,7 +280,7 @@ def with_alpha(rgba: bytes) -> bytes:
     return b"\x89PNG\r\n\x1a\n" + body
 
 
-# -- what the application is busy with ----------------------------------------------------------
+# -- a busy application -------------------------------------------------------------------------
 
 
 def test_a_modal_dialog_is_named(server: Any) -> None:

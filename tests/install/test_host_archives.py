@@ -220,7 +220,7 @@ def test_what_is_no_archive_is_refused(run: Run, tmp_path: Path) -> None:
     assert "can't read" in run("install", "maya", *chosen, tmp_path / "none.zip", code=1)
 
 
-# -- where each host looks -------------------------------------------------------------------------
+# -- the folders of each host ----------------------------------------------------------------------
 
 
 def folders(path: Path, *names: str) -> None:

@@ -92,8 +92,8 @@ def test_resolves_on_windows() -> None:
 
 BAD_EVERYWHERE = [
     ("", "empty"),
-    ("workspace://", "names no file"),
-    ("workspace:///", "names no file"),
+    ("workspace://", "doesn't name a file"),
+    ("workspace:///", "doesn't name a file"),
     ("workspace:x", "workspace://<path>"),
     ("workspace://../../etc/passwd", "leaves the workspace"),
     ("workspace://../hero/x", "leaves the workspace"),

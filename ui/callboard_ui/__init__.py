@@ -14,8 +14,8 @@ __all__ = ["make_panel"]
 
 
 def make_panel(server: Serving | None, parent: QWidget | None = None) -> QWidget:
-    """Return the panel for a running server, or a label saying that no server is running. Call it
-    on Qt's thread."""
+    """Return the panel for a running server, or a label that says that no server is running. Call
+    it on Qt's thread."""
     if server is None:
         from callboard_ui.labels import plain
 

@@ -150,7 +150,7 @@ class ActivityTab(QWidget):
             self._draw()
             self._arrange()
 
-    # -- making it ------------------------------------------------------------------------------
+    # -- construction ---------------------------------------------------------------------------
 
     def _timer(self, ms: int, run: object, *, once: bool = False) -> QTimer:
         timer = QTimer(self)
@@ -197,7 +197,7 @@ class ActivityTab(QWidget):
             self._splitter.setSizes([6000, 4000])
         self.view.arrange()
 
-    # -- what comes in --------------------------------------------------------------------------
+    # -- new states -----------------------------------------------------------------------------
 
     def _pointer_left(self) -> None:
         """Catch up once the pointer has left the list."""
@@ -297,7 +297,7 @@ class ActivityTab(QWidget):
         tint(self._note, "dim")
         self._note.setVisible(bool(text))
 
-    # -- what the artist does -------------------------------------------------------------------
+    # -- the artist's actions -------------------------------------------------------------------
 
     def _filter_changed(self) -> None:
         self._typing.stop()
@@ -353,7 +353,7 @@ class ActivityTab(QWidget):
             self.details.show_running(
                 row, self.model.title_of(row), self.model.word(row.state), call
             )
-        else:  # even if its row still shows it as running
+        else:  # The call has ended, even if its row still shows it as running.
             self._show_record(row)
 
     def _show_record(self, row: CallRow) -> None:

@@ -121,7 +121,7 @@ class ArtistRoots:
 
     def _loaded(self, settings: ProjectSettings | None, error: Exception | None) -> None:
         if self._decided:
-            return  # the artist has changed the roots meanwhile
+            return  # The artist has changed the roots meanwhile.
         if settings is not None and settings.problem:
             self._report(settings.problem)
             return

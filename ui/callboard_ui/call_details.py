@@ -1,5 +1,5 @@
-"""All facts about one call: client, tool, times, outcome, and the actions that are still
-possible."""
+"""Shows all facts about one call, such as its client, tool, times and outcome, and the actions that
+are still possible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table model of calls: running calls above ended ones, newest first."""
+"""The table model of calls. Running calls are above ended ones, newest first."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ class CallsModel(QAbstractTableModel):
             "undone": self.tr("undone"),
         }
 
-    # -- what the tab does ----------------------------------------------------------------------
+    # -- for the tab ----------------------------------------------------------------------------
 
     def set_look(self, palette: QPalette, height: int) -> None:
         """Use the host's palette. Rows are ``height`` pixels high."""
@@ -296,7 +296,7 @@ class CallsModel(QAbstractTableModel):
             return f"{self.title_of(row)}, {self.word_of(row)}, {self._text(row, TOOK)}{where}"
         return None
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _text(self, row: CallRow, column: int) -> str:
         if column == TOOL:

@@ -108,7 +108,7 @@ class CapabilitiesTab(QWidget):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._draw()
 
-    # -- making it ------------------------------------------------------------------------------
+    # -- construction ---------------------------------------------------------------------------
 
     def _tree(self, model: RowsModel, name: str) -> QTreeView:
         view = QTreeView(self)
@@ -167,7 +167,7 @@ class CapabilitiesTab(QWidget):
             self._splitter.setOrientation(way)
         self.page.setMaximumWidth(max(em(self, 8), self.width() // 2))
 
-    # -- what comes in --------------------------------------------------------------------------
+    # -- new states -----------------------------------------------------------------------------
 
     def _fill(self) -> None:
         others = {c.name: c for c in self._snapshot.capabilities}
@@ -311,7 +311,7 @@ class CapabilitiesTab(QWidget):
         tint(self._note, "dim")
         self._note.setVisible(not self.below.rowCount())
 
-    # -- what the artist does -------------------------------------------------------------------
+    # -- the artist's actions -------------------------------------------------------------------
 
     def _switch(self, row: Row, wanted: bool) -> None:
         controls = self._link.controls

@@ -140,7 +140,7 @@ class ConnectDialog(QDialog):
         box.addWidget(buttons)
         self._answer.hide()
 
-    # -- what is chosen -------------------------------------------------------------------------
+    # -- the choice -----------------------------------------------------------------------------
 
     @property
     def _format(self) -> ClientFormat:
@@ -208,7 +208,7 @@ class ConnectDialog(QDialog):
             )
         return self.tr("It holds a secret token: it goes into your client only.")
 
-    # -- what would change ----------------------------------------------------------------------
+    # -- the planned change ---------------------------------------------------------------------
 
     def _preview_later(self) -> None:
         self._change = None
@@ -248,7 +248,7 @@ class ConnectDialog(QDialog):
         dialog.fileSelected.connect(self.file.setText)
         dialog.open()
 
-    # -- letting it in --------------------------------------------------------------------------
+    # -- giving access --------------------------------------------------------------------------
 
     def _copy(self) -> None:
         def copy(text: str | None) -> None:

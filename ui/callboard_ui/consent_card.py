@@ -1,5 +1,5 @@
-"""The card with one question to the artist: the client, the tool, and everything that the call
-would do."""
+"""The card with one question to the artist. It shows the client, the tool, and everything that the
+call would do."""
 
 from __future__ import annotations
 

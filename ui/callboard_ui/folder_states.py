@@ -1,4 +1,4 @@
-"""States of folders, checked on a thread that may wait for a network drive."""
+"""Checks the states of folders on a thread that may wait for a network drive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The panel's header: host, state, address, and connected clients."""
+"""The panel's header, with the host, its state, its address, and the connected clients."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def tint(label: Tinted, kind: Kind) -> None:
     label.kind = kind
     label.setProperty(KIND, kind)
     if is_followed(label):
-        if not known:  # polishing changes the palette, which leads here again
+        if not known:  # Polishing changes the palette, which leads here again.
             polish(label)
         return
     wanted = color(palette_of(label), kind)

@@ -1,4 +1,4 @@
-"""The panel's link to a server: its status and its controls."""
+"""The panel's link to a server, with the server's status and its controls."""
 
 from __future__ import annotations
 

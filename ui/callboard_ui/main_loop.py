@@ -1,4 +1,4 @@
-"""Qt's event loop as the main thread of a headless host, with the panel as its only window."""
+"""Runs Qt's event loop on the main thread of a headless host, with the panel as its only window."""
 
 from __future__ import annotations
 

@@ -152,7 +152,7 @@ class Panel(QWidget):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._arrange()
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _show(self, snapshot: Snapshot) -> None:
         self._shown = snapshot
@@ -205,7 +205,8 @@ class Panel(QWidget):
 
     def _seen(self) -> bool:
         window = self.window()
-        covered = self.visibleRegion().isEmpty()  # as a dock behind another one is
+        # A dock behind another one has no visible region.
+        covered = self.visibleRegion().isEmpty()
         return self.isVisible() and not window.isMinimized() and not covered
 
     def _arrange(self) -> None:

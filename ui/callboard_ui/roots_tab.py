@@ -119,7 +119,7 @@ class RootsTab(QWidget):
         self.own.add(folders)
         event.acceptProposedAction()
 
-    # -- making it ------------------------------------------------------------------------------
+    # -- construction ---------------------------------------------------------------------------
 
     def _button(self, tip: str, name: str, act: object) -> QToolButton:
         button = QToolButton(self)
@@ -192,7 +192,7 @@ class RootsTab(QWidget):
         self.model.set_look(palette, self.font())
         tint(self._note, "bad")
 
-    # -- what comes in --------------------------------------------------------------------------
+    # -- new states -----------------------------------------------------------------------------
 
     def _fill(self) -> None:
         shown = self._snapshot
@@ -285,7 +285,7 @@ class RootsTab(QWidget):
             self.workspace.show_text(first or self.tr("nothing yet: there is no root"))
         tint(self.workspace, "text" if first or by_client else "warn")
 
-    # -- what the artist does -------------------------------------------------------------------
+    # -- the artist's actions -------------------------------------------------------------------
 
     def _chosen(self) -> int | None:
         """Return the selected root's index among the artist's roots, or None."""

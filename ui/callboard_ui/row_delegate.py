@@ -1,4 +1,4 @@
-"""Draws rows with some padding, the same height with or without an icon."""
+"""Draws rows with some padding, and with the same height whether or not they have an icon."""
 
 from __future__ import annotations
 

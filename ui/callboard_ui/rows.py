@@ -56,7 +56,7 @@ class RowsModel(QAbstractItemModel):
         #: Called with a row and the new value when the row's check box is clicked.
         self.on_check: Callable[[Row, bool], None] = lambda row, checked: None
 
-    # -- what a tab does ------------------------------------------------------------------------
+    # -- for tabs -------------------------------------------------------------------------------
 
     def set_look(self, palette: QPalette, font: QFont) -> None:
         """Use the host's palette and font."""
@@ -180,7 +180,7 @@ class RowsModel(QAbstractItemModel):
         self.on_check(row, Qt.CheckState(value) == Qt.CheckState.Checked)
         return True
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _place(self, child: Index) -> int | None:
         """Return the current place of a child's group, or None if the group is gone."""

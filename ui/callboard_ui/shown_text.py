@@ -1,5 +1,5 @@
-"""Values from outside as text that an artist can trust. Invisible characters, and those that change
-the reading direction, are written as escapes, and nothing is formatted."""
+"""Turns values from outside into text that an artist can trust. Invisible characters, and those
+that change the reading direction, are written as escapes, and nothing is formatted."""
 
 from __future__ import annotations
 

@@ -94,7 +94,7 @@ class SkillsTab(QWidget):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._draw()
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _lay_out(self) -> None:
         space = em(self, 0.3)

@@ -1,7 +1,7 @@
 """Keeps the panel readable under an application's style sheet.
 
-A style sheet colors widgets and says nothing to the palette, from which the panel takes its colors.
-So the panel looks at what the style sheet draws, chooses legible colors for that ground, and gives
+A style sheet colors widgets without changing the palette, from which the panel takes its colors. So
+the panel looks at what the style sheet draws, chooses legible colors for that ground, and gives
 itself a style sheet, which comes before the application's.
 """
 
@@ -46,7 +46,7 @@ def is_followed(widget: QWidget) -> bool:
 
 
 def polish(widget: QWidget) -> None:
-    """Have the style sheet look at the widget's properties again."""
+    """Apply the style sheet to the widget's properties again."""
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 

@@ -167,7 +167,7 @@ def undo_outcome(answer: UndoAnswer, tr: Translate = str) -> str:
 def reason(question: QuestionStatus, tr: Translate = str) -> str:
     """Return the reason why the question is asked."""
     several = [tr(text) for text in _REASONS.values() if text in question.why]
-    if len(several) > 1:  # a batch of calls
+    if len(several) > 1:  # This is a batch call.
         return ", ".join(several)
     known = _REASONS.get(question.subject)
     return one_line(question.why) if known is None else tr(known)

@@ -36,7 +36,7 @@ def color(palette: QPalette, kind: Kind) -> QColor:
     return QColor.fromRgba(_color(kind, *(palette.color(role).rgba() for role in roles)))
 
 
-@lru_cache(maxsize=256)  # called for every cell that is drawn or measured
+@lru_cache(maxsize=256)  # This is called for every cell that is drawn or measured.
 def _color(kind: Kind, *palette: int) -> int:
     """Return the color as ``rgba``, for a palette's text, window and base."""
     text, window, base = map(QColor.fromRgba, palette)

@@ -32,7 +32,7 @@ class InputNeeded(BaseException):
     Exception`` in a tool doesn't catch it."""
 
     def __init__(self, asks: Mapping[str, Ask]) -> None:
-        super().__init__("a tool that asks is run again; let this pass")
+        super().__init__("a tool that asks is run again; don't catch this")
         self.asks = dict(asks)
 
 

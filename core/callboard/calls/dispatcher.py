@@ -223,7 +223,7 @@ class Dispatcher(RunningCalls):
                 await self._answer(call, needed.asks)
                 call.changes_begun = False
         raise SkillError(
-            f"{tool.name} asked its client {ROUND_LIMIT} times, the most that one call may"
+            f"{tool.name} asked its client {ROUND_LIMIT} times, which is the maximum for one call"
         )
 
     async def _gather(self, call: Call) -> GatheredBatch:

@@ -175,8 +175,8 @@ def reported_error(error: BaseException) -> BaseException:
     except BaseException as worse:
         return ToolRaised(
             results.failure(
-                f"{results.name_of(error)}: what the tool raised can't be shown; reading it "
-                f"raised {results.name_of(worse)}"
+                f"{results.name_of(error)}: the tool's exception can't be shown, because "
+                f"reading it raised {results.name_of(worse)}"
             )
         )
 

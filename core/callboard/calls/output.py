@@ -88,7 +88,7 @@ class _Router(io.TextIOBase):
         return True
 
     def close(self) -> None:
-        """Do nothing: the real stream isn't ours to close or flush."""
+        """Do nothing, because the real stream isn't ours to close or flush."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.real, name)

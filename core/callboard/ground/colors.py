@@ -16,7 +16,7 @@ def linear(color: str | Sequence[float]) -> list[float]:
     if not isinstance(color, str):
         return [float(value) for value in color]
     if not _HEX.fullmatch(color):
-        raise WrongArgument(f"'{color}' is not a colour; write [r, g, b], linear, or \"#rrggbb\"")
+        raise WrongArgument(f"'{color}' is not a color; write [r, g, b], linear, or \"#rrggbb\"")
     digits = color.removeprefix("#")
     if len(digits) == 3:
         digits = "".join(2 * digit for digit in digits)

@@ -37,7 +37,7 @@ def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[floa
     boxes."""
     known = list(boxes)
     if not known:
-        raise HostError("the scene holds nothing that can be rendered; add an object first")
+        raise HostError("the scene contains nothing that can be rendered; add an object first")
     low = [min(axis) for axis in zip(*(box[0] for box in known), strict=True)]
     high = [max(axis) for axis in zip(*(box[1] for box in known), strict=True)]
     return low, high

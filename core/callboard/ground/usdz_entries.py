@@ -18,7 +18,9 @@ def usdz_entries(path: str) -> list[str]:
         for entry in package.infolist():
             stored = (entry.compress_type, entry.compress_size) == (0, entry.file_size)
             if not stored or entry.flag_bits & ~_UTF8 or _leads_out(entry.orig_filename):
-                raise zipfile.BadZipFile("an entry is packed, or has a name that leads out")
+                raise zipfile.BadZipFile(
+                    "an entry is compressed, or its name leads out of the package"
+                )
         return [entry.orig_filename for entry in package.infolist()]
 
 

@@ -132,7 +132,7 @@ class GuestLoop:
         self.loop.close()
         self._unwake()
 
-    # -- what others call -----------------------------------------------------------------------
+    # -- for other rooms ------------------------------------------------------------------------
 
     def request_tick(self) -> None:
         """Ask the host for a tick unless a tick is on its way. Call it from any thread."""

@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--auth",
         choices=("token", "none"),
         default="token",
-        help="none lets every program on this machine connect",
+        help="with none, every program on this machine may connect",
     )
     parser.add_argument("--ui", action="store_true", help="show the panel in a window")
     parser.add_argument(
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PORT",
         help="let an editor's debugger attach at this port",
     )
-    parser.add_argument("--verbose", action="store_true", help="log what is going on")
+    parser.add_argument("--verbose", action="store_true", help="log more details")
 
 
 def add_host(parser: argparse.ArgumentParser) -> None:
@@ -96,7 +96,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=sorted(ATTENDED_ONLY | OFF_AT_FIRST),
         default=[],
-        help="offer this even without an artist to ask, or though it is off by default",
+        help="offer this even without an artist to ask, or although it is off by default",
     )
 
 

@@ -55,7 +55,7 @@ def facing(eye: Point, target: Point, up_axis: str) -> Rows:
     back = [a - b for a, b in zip(eye, target, strict=True)]
     length = sqrt(sum(value * value for value in back))
     if length < 1e-9:
-        raise HostError("it is at the point that it should look at; move one of them first")
+        raise HostError("the object is at the same point as its target; move one of them first")
     back = [value / length for value in back]
     up = [0.0, 1.0, 0.0] if up_axis == "Y" else [0.0, 0.0, 1.0]
     if abs(sum(a * b for a, b in zip(up, back, strict=True))) > 0.99999:
@@ -77,6 +77,6 @@ def place(reader: SceneReader, editor: SceneEditor, path: str, rows: Rows) -> No
     there = all(abs(a - b) < reach for a, b in zip(actual[3], rows[3], strict=True))
     if not (same and there):
         raise HostError(
-            f"'{path}' can't be turned there: its parent is scaled unevenly. Take it out of that "
-            "with scene__set_parent, parent null. The change was undone."
+            f"'{path}' can't be turned there, because its parent is scaled unevenly. Remove its "
+            f"parent with scene__set_parent, parent null. The change was undone."
         )

@@ -58,7 +58,9 @@ def decode(body: bytes | bytearray) -> Any:
     except (json.JSONDecodeError, _NotANumber) as error:
         raise ParseError(f"the body is not JSON: {error}") from None
     except ValueError:  # The number is too long for Python, whose own message is for programmers.
-        raise ParseError("the body holds an integer of thousands of digits; shorten it") from None
+        raise ParseError(
+            "the body contains an integer with thousands of digits; shorten it"
+        ) from None
     # A string with no more opening brackets than the limit can't be deeper. That covers nearly
     # every message.
     if text.count("{") + text.count("[") > DEPTH_LIMIT:

@@ -127,7 +127,8 @@ async def _undo(controls: Controls, call: str) -> Json:
         undone = await asyncio.wait_for(answer, UNDO_PATIENCE)
     except asyncio.TimeoutError:
         raise HostError(
-            "the application is busy; the undo follows once it is free: watch the changes"
+            "the application is busy; the undo runs once it is free, and the list of changes "
+            "then shows it"
         ) from None
     return {"done": not undone.left, "undone": undone.undone, "problem": undone.problem}
 

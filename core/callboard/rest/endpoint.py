@@ -363,7 +363,7 @@ class RestEndpoint:
         with _missing_is_404():
             return self._service.jobs.get(asked.values["id"], _asker(asked))
 
-    # -- the rest ---------------------------------------------------------------------------
+    # -- other routes -----------------------------------------------------------------------
 
     async def _report(self, asked: ReadRequest) -> RestAnswer:
         if self._build_report is None:

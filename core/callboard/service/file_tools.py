@@ -33,7 +33,7 @@ _LIST: Json = {
             "type": "string",
             "minLength": 1,
             "maxLength": 200,
-            "description": "Only files of this name; * and ? are wildcards.",
+            "description": "Only files with this name; * and ? are wildcards.",
         },
         "mime_type": {"type": "string", "description": "Only files of exactly this MIME type."},
         "tags": {

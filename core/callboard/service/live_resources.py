@@ -176,7 +176,7 @@ def _scene_resources(host: Host) -> list[ServedResource]:
             "object",
             one,
             title="One object",
-            description="Transform, colour, bounds and hierarchy of one object of the scene.",
+            description="Transform, color, bounds and hierarchy of one object of the scene.",
             mime_type=JSON_TYPE,
             affinity="main",
             required_capabilities=(SCENE_READ,),
@@ -233,7 +233,7 @@ def waiting_calls(desk: ConsentDesk) -> ServedResource:
         "host://waiting",
         "waiting",
         waiting,
-        title="What waits for the artist",
+        title="Calls that wait for the artist",
         description="Your calls that await the artist's answer, and where the artist can give it.",
         mime_type="application/json",
     )
@@ -253,7 +253,7 @@ def reports(build: BuildReport) -> ServedResource:
         "report://{since}",
         "report",
         report,
-        title="The report of your calls",
+        title="A report on your calls",
         description="Missing capabilities, failures and slow calls since 30m, 12h, 7d, 2w, a date, "
         "or all; only of your own calls.",
         mime_type=JSON_TYPE,

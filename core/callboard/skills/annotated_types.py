@@ -193,13 +193,13 @@ def literal(node: ast.expr) -> Iterator[Any]:
     """Yield the literal value in the source if JSON can represent it, otherwise nothing."""
     try:
         text = json.dumps(ast.literal_eval(node), allow_nan=False, ensure_ascii=False)
-        yield json.loads(text.encode())  # half a surrogate pair isn't JSON either
+        yield json.loads(text.encode())  # Half a surrogate pair isn't JSON either.
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return
 
 
 def any_of(schemas: Sequence[Json]) -> Json:
-    """Return a schema that accepts what any of the schemas accepts."""
+    """Return a schema that accepts every value that one of the schemas accepts."""
     flat = [one for each in schemas for one in _choices(each)]
     different = [each for at, each in enumerate(flat) if each not in flat[:at]]
     if not different or {} in different:

@@ -1,4 +1,4 @@
-"""The function that a call of a tool enters, read from its script's source. Runs nothing."""
+"""Reads the function that a call of a tool enters from its script's source. Runs nothing."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class Signatures:
         self._trees: dict[Path, ast.Module | None] = {}
 
     def of(self, script: Path, tool: str, entry_point: object = None) -> Signature | None:
-        """Return the signature, or None if there is no plain ``def`` for the tool, or the script
-        can't be read, which calls and lint report."""
+        """Return the signature. Return None if there is no plain ``def`` for the tool, or if the
+        script can't be read, which calls and lint report."""
         if script not in self._trees:
             try:
                 self._trees[script] = parsed(read_text(self._folder, script))

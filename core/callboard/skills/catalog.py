@@ -310,7 +310,7 @@ class SkillCatalog:
         """Add the problems that would make a first call or run fail, for loaded skills that don't
         ship with callboard. Reads their scripts and workflows, so call it on a thread that may
         wait."""
-        from callboard.skills.script_check import script_failures  # a start doesn't need it
+        from callboard.skills.script_check import script_failures  # A start doesn't need this.
 
         with self._lock:
             self._looks = number = self._looks + 1
@@ -318,7 +318,7 @@ class SkillCatalog:
         broken = [failure for skill in skills for failure in script_failures(skill)]
         with self._lock:
             if number < self._reported_by:
-                return  # a later check, which saw newer files, has reported
+                return  # A later check, which saw newer files, has reported.
             self._reported_by = number
             others = [failure for failure in self._failures if failure not in self._broken]
             self._broken = broken

@@ -41,7 +41,8 @@ def _walk(
 ) -> dict[str, None]:
     """Add ``name`` to ``done`` after all skills it needs. On an error, add all skills on the way
     there to ``bad`` and raise it."""
-    # Skill -> what it still needs. Not recursive, because a chain of depends may be very long.
+    # Maps a skill to the skills that it still needs. Not recursive, because a chain of depends may
+    # be very long.
     trail: dict[str, list[str]] = {}
     needed, by = name, ""
     try:

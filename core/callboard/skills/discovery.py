@@ -1,4 +1,4 @@
-"""The places where skills are searched for, and the skills found in them."""
+"""Searches the places where skills may be, and returns the skills found there."""
 
 from __future__ import annotations
 
@@ -110,7 +110,8 @@ def scan_and_load(
     the one from the more important search path is kept. Skills for other hosts are left out
     silently.
     """
-    from callboard.skills.load import load_skill  # here, because a server starts from a cache
+    # Imported here, because a server starts from a cache.
+    from callboard.skills.load import load_skill
 
     skills, skipped, _ = scan(search_paths(dcc_name, extra_paths), dcc_name, load_skill)
     return [one.skill for one in skills], skipped
@@ -174,7 +175,8 @@ def scan(
                 )
                 skipped.append(Failure(skill.name, SKILL_FILE, "metadata", reason))
                 continue
-            # Not by the skill's name: `a-b` and `a_b` would serve tools of the same names.
+            # The prefix of the tools is compared, because `a-b` and `a_b` would serve tools with
+            # the same names.
             first = by_name.setdefault(skill.wire_name(""), Found(skill, search_path))
             # In a scan for all hosts, skills for two hosts may have the same name.
             apart = dcc_name is None and first.skill.dcc != skill.dcc

@@ -42,7 +42,8 @@ class DiscoveryCache:
         known = self._known.get(key)
         if known is not None and known[0] == _stamps(folder, known[1]):
             return known[1]
-        from callboard.skills.load import load_skill  # imports YAML, which most starts don't need
+        # This imports YAML, which most starts don't need.
+        from callboard.skills.load import load_skill
 
         began = time.time_ns()
         skill = load_skill(folder)
@@ -116,7 +117,8 @@ _SKILL_FIELDS = [name for name in SkillMetadata._fields if name not in ("tools",
 _TOOL_FIELDS = ToolDeclaration._fields
 
 
-#: Fields that many tools share and that take the most space: kept in memory once.
+#: Fields that many tools share and that take the most space. Each value is kept in memory only
+#: once.
 _SHARED = ("input_schema", "output_schema")
 
 

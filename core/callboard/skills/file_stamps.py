@@ -10,11 +10,12 @@ from pathlib import Path
 Stamp = tuple[int, int, int] | None
 
 MAX_FILES = 5000
-#: The folder of vendored packages, and the prefix of its subfolders: not the skill's own files.
+#: The folder of vendored packages, which aren't the skill's own files, and the prefix of its
+#: subfolders.
 VENDORED = ("vendor", "py3")
 
-# File systems date changes by a clock that ticks every few ms: a file that changed a moment ago may
-# change again without changing its stamp.
+# File systems date changes by a clock that ticks every few ms. So a file that changed a moment ago
+# may change again without changing its stamp.
 _SETTLED_NS = 100_000_000
 
 

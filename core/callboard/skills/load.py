@@ -176,7 +176,7 @@ class _Reader:
             if len(where) <= len(at):
                 self._fail_at("parse", f"'{key}' is written twice; the first counts", shown, line)
         by_name: dict[str, ToolDeclaration] = {}
-        from callboard.skills.called_function import Signatures  # a start reads from a cache
+        from callboard.skills.called_function import Signatures  # A start reads from a cache.
 
         signatures = Signatures(self._folder)
         for index, entry in enumerate(entries):

@@ -1,4 +1,4 @@
-"""A skill package as values. This module doesn't read files."""
+"""The values that describe a skill package. This module doesn't read files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callboard.calls.entry import Affinity
 #: The file that makes a folder a skill.
 SKILL_FILE = "SKILL.md"
 
-#: ``replaced`` isn't a mistake: another skill with the same name takes precedence.
+#: ``replaced`` isn't a mistake. It means that another skill with the same name takes precedence.
 FailureKind = Literal["read", "parse", "missing", "empty", "metadata", "glob", "replaced", "held"]
 Execution = Literal["sync", "async"]
 
@@ -134,8 +134,8 @@ class SkillMetadata(NamedTuple):
 
     @property
     def when_called(self) -> bool:
-        """True when the skill says ``load: when-called``: it is rarely needed, so a search finds
-        it, and a call of one of its tools loads it."""
+        """True when the skill says ``load: when-called``, because it is rarely needed. A search
+        finds such a skill, and a call of one of its tools loads it."""
         block = self.metadata.get("dcc-mcp")
         return isinstance(block, Mapping) and block.get("load") == "when-called"
 

@@ -75,7 +75,8 @@ class ModuleSpace:
     def close(self) -> None:
         with self._lock:
             self._closed = True
-            # By prefix: importlib.import_module may have added more modules than we did.
+            # Modules are removed by prefix, because importlib.import_module may have added more
+            # than we did.
             for name in [
                 n for n in sys.modules if n == self._name or n.startswith(self._name + ".")
             ]:
@@ -138,7 +139,8 @@ class ModuleSpace:
 
 
 def _execute(path: Path, module: ModuleType, folder: Path, ran: dict[Path, bytes]) -> None:
-    # No byte-code cache: it distinguishes edits only by the second and the size.
+    # The byte-code cache isn't used, because it distinguishes edits only by the second and the
+    # size.
     before = list(sys.path)
     source = path.read_bytes()
     try:

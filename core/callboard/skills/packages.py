@@ -1,4 +1,4 @@
-"""Python packages that a skill's scripts import: its own, and missing ones."""
+"""Finds the Python packages that a skill's scripts import, including missing ones."""
 
 from __future__ import annotations
 

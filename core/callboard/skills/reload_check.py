@@ -30,7 +30,8 @@ class SeenSkill(NamedTuple):
     def spoiled_by(self, newer: SeenSkill) -> list[Failure]:
         """Return the problems of whole files that are new in ``newer``. Reads the scripts that
         changed."""
-        from callboard.skills.syntax_tree import syntax_error  # only for changed files
+        # This import is only needed for changed files.
+        from callboard.skills.syntax_tree import syntax_error
 
         new = newer.skill
         known = {(failure.reference, failure.message) for failure in self.skill.failures}

@@ -55,7 +55,7 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
     for brought in metadata.distributions(path=[str(folder)]):
         about = brought.metadata
         if not about or "Name" not in about:
-            continue  # not a package, but something left behind
+            continue  # This isn't a package, but something that was left behind.
         package = about["Name"]
         used = next(iter(metadata.distributions(name=package)), brought)
         if used.version != brought.version:

@@ -1,4 +1,5 @@
-"""The resources in a skill's file: files of the skill, and content that its functions read."""
+"""Reads the resources that a skill's file declares: files of the skill, and content that its
+functions read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result that skills return: one shape for success and failure.
+"""The result that skills return. It has the same shape for success and failure.
 
 ``{success, message, error, prompt, context}``: ``message`` is for people. ``error`` is a short
 stable word for programs (None on success). ``prompt`` says what to do next. ``context`` has the

@@ -20,7 +20,7 @@ def load(text: str, first_line: int = 1) -> Document:
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise YamlError(f"larger than {MAX_BYTES} bytes", first_line)
     from callboard.skills.yaml_events import (
-        read,  # here, because a start with known skills reads no YAML
+        read,  # Imported here, because a start with known skills reads no YAML.
     )
 
     return read(text, first_line)

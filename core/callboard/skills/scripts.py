@@ -97,7 +97,8 @@ class SkillScripts:
         except KeyboardInterrupt:
             raise
         except BaseException as error:
-            # SystemExit and its like included: a script must not end the application.
+            # This includes SystemExit and similar exceptions, because a script must not end the
+            # application.
             reason = f"{type(error).__name__}: {error}".rstrip(": ")
             if isinstance(error, ImportError) and (place := self._importer(error)) is not None:
                 reason = f"{place}: {reason}"

@@ -1,7 +1,7 @@
 """Reads files of one skill, and no others.
 
-A reference is a path that a skill's author wrote: relative to the skill's folder, with forward
-slashes, perhaps a glob. It is resolved on the real path, so ``../``, absolute paths and symlinks
+A reference is a path that a skill's author wrote. It is relative to the skill's folder, has forward
+slashes, and may be a glob. It is resolved on the real path, so ``../``, absolute paths and symlinks
 that lead out of the folder are refused before anything is opened.
 """
 
@@ -126,7 +126,7 @@ def _read_up_to(handle: int, size: int) -> bytes:
 def _refuse_what_leaves(reference: str) -> None:
     if not reference.strip() or "\0" in reference:
         raise FileProblem("metadata", "the reference is empty or contains a NUL")
-    # Both flavors: a skill written on one system is read on another.
+    # Both flavors are checked, because a skill that was written on one system is read on another.
     if PureWindowsPath(reference).drive or reference.startswith(("/", "\\", "~")):
         raise FileProblem(
             "read", f"'{reference}' is absolute; it must be inside the skill's folder"

@@ -68,7 +68,7 @@ class ImportPath:
             return
         with _changing:
             if path in sys.path and not _users[path]:
-                return  # added by other code
+                return  # Other code has added this folder.
             if path not in sys.path:
                 sys.path.append(path)
             _users[path] += 1

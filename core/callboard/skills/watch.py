@@ -1,8 +1,8 @@
 """Reports changes below the search paths.
 
 It uses the system's notifications where they exist, and otherwise checks every two seconds. A burst
-of changes is reported once, after a quiet moment: an editor's save is several changes, and a copied
-skill is hundreds.
+of changes is reported once, after a quiet moment, because an editor's save is several changes, and
+a copied skill is hundreds.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class SkillWatcher:
                     dirty.set()
 
         if getattr(Observer, "__name__", "") == "KqueueObserver":
-            return self._paths  # notifications would hold a descriptor for each file
+            return self._paths  # Notifications would hold a descriptor for each file.
         observer = Observer()
         handler = Handler()
         polled: list[Path] = []

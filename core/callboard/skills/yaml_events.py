@@ -58,8 +58,8 @@ class _Builder:
         self._first_line = first_line
         self._nodes = 0
         self._depth = 0
-        #: Anchor -> (value, nodes in it once its own aliases are followed), or None while the node
-        #: is open.
+        #: By anchor, the value and the number of nodes in it once its own aliases are followed.
+        #: None while the node is open.
         self._anchors: dict[str, tuple[Any, int] | None] = {}
         self._lines: dict[Path, int] = {}
         self._duplicates: list[tuple[Path, str, int]] = []

@@ -1,4 +1,5 @@
-"""The callboards that run on this machine: one small file each, which only their user can read."""
+"""Lists the callboards that run on this machine. Each has a small file, which only its user can
+read."""
 
 from __future__ import annotations
 
@@ -57,8 +58,8 @@ class Instance:
     #: The machine that the instance runs on.
     machine: str = field(default_factory=this_machine)
     boot: str = field(default_factory=this_boot)
-    #: The number of other scenes opened since the instance's start; -1 when unknown. Saving under
-    #: another name doesn't count.
+    #: The number of other scenes opened since the instance's start, or -1 when unknown. Saving
+    #: under another name doesn't count.
     opened: int = -1
     #: When its process began, in ticks since the machine started; 0 when unknown.
     ticks: int = 0
@@ -274,7 +275,7 @@ def _asked(
     identity."""
     if not instance.is_here:
         return False, None
-    import http.client  # imports half of `email`: a server never needs it
+    import http.client  # This imports half of `email`, which a server never needs.
 
     parts = urlsplit(instance.url)
     headers = {"Authorization": f"Bearer {instance.token}"} if instance.token else {}
@@ -310,14 +311,15 @@ def _proved(connection: HTTPConnection, token: str) -> bool:
     )
     answer = connection.getresponse()
     proved = challenge.is_proof(answer.status, answer.read(instance_proof.MOST_BYTES))
-    connection.auto_open = 0  # never reconnect to an unproved listener
+    # The connection must never be opened again to a listener that hasn't proved its identity.
+    connection.auto_open = 0
     return proved
 
 
 @contextmanager
 def _cut_off(answering: socket.socket, seconds: float) -> Iterator[None]:
-    """End a connection if its answer takes too long: bytes that trickle in would never cause a
-    timeout."""
+    """End a connection if its answer takes too long, because bytes that trickle in would never
+    cause a timeout."""
 
     def end() -> None:
         with suppress(OSError):

@@ -20,8 +20,8 @@ def this_machine() -> str:
 
 @cache
 def this_boot() -> str:
-    """Return a string that changes when the system restarts; empty if the system doesn't have
-    one."""
+    """Return a string that changes when the system restarts, or an empty string if the system
+    doesn't have one."""
     if sys.platform == "win32":
         return ""
     try:
@@ -32,7 +32,7 @@ def this_boot() -> str:
 
 def _system_id() -> bytes:
     if sys.platform == "darwin":
-        import ctypes  # not loaded on other systems, where a start doesn't need it
+        import ctypes  # Other systems don't need this module.
 
         id, at_once = ctypes.create_string_buffer(16), (ctypes.c_long * 2)()
         return b"" if ctypes.CDLL(None).gethostuuid(id, at_once) else id.raw

@@ -1,1 +1,2 @@
-"""The folders in which files may be touched: roots, containment, path text and file URIs."""
+"""The folders in which files may be touched. This room has the roots, the checks of paths, and file
+URIs."""

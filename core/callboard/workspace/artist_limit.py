@@ -1,5 +1,5 @@
-"""The part of a client's roots that the artist's roots allow. Roots inside the artist's narrow the
-workspace. A person decides about roots outside the artist's."""
+"""The part of a client's roots that the artist's roots allow. Roots inside the artist's roots
+narrow the workspace. A person decides about roots outside of them."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
         try:
             holding = ceiling.above(os.path.realpath(root.path))
         except (OSError, ValueError):
-            continue  # its real path can't be determined, so it doesn't count
+            continue  # Its real path can't be determined, so it doesn't count.
         if holding is not None:
             inside.append(root._replace(read_only=root.read_only or holding.read_only))
         elif not any(one.path and WorkspaceRoots([root]).contains(one.path) for one in artist):

@@ -1,9 +1,9 @@
-"""Workspace roots: the meaning of ``workspace://``, and the paths that a tool may be given.
+"""Defines workspace roots, the meaning of ``workspace://``, and the paths that a tool may be given.
 
 A ``workspace://`` path and a relative path always end up inside the first usable root, or are
 refused. An absolute path passes unchanged under the policy ``advisory``, and must lie inside some
-root under ``strict``. Inside means: the real path, with symlinks resolved as far as it exists, lies
-under the root's real path. The result is the path as the artist would write it.
+root under ``strict``. A path lies inside a root if its real path, with symlinks resolved as far as
+it exists, lies under the root's real path. The result is the path as the artist would write it.
 
 The path that is checked is exactly the path that is opened, so a path that applications read in
 more than one way is refused. A backslash separates names on Windows, and in some applications
@@ -296,7 +296,9 @@ class WorkspaceRoots:
                 f"{shown(path)} hides '..' in percent-encoding; write it plainly"
             )
         if not any(parts):
-            raise WorkspaceResolveError(f"{shown(path)} names no file; write workspace://<path>")
+            raise WorkspaceResolveError(
+                f"{shown(path)} doesn't name a file; write workspace://<path>"
+            )
         return parts
 
     def _inside(self, base: str, path: str, parts: Iterable[str]) -> str:
@@ -351,9 +353,9 @@ class WorkspaceRoots:
                 yield root, self._real(root.path)
 
     def _may_be_local(self, path: str) -> bool:
-        """Return False for another platform's path, and for a network share that no root is on:
-        accessing such a share would make Windows log in, as the artist, to a server of the client's
-        choosing."""
+        """Return False for another platform's path, and for a network share that no root is on.
+        Accessing such a share would make Windows log in, as the artist, to a server that the client
+        chose."""
         if self._flavour == "posix":
             return not is_windows_absolute(path)
         if not self._comparable(path).startswith("\\\\"):
@@ -366,8 +368,8 @@ class WorkspaceRoots:
         )
 
     def _real(self, path: str) -> str:
-        # Not strict: where a component doesn't exist the rest stands as written, and a dangling
-        # link is followed to where a write would create the file.
+        # This isn't strict. If a component doesn't exist, the rest stays as written, and a dangling
+        # link is followed to the place where a write would create the file.
         try:
             return self._realpath(path)
         except (OSError, ValueError, RecursionError):

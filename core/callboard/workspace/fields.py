@@ -1,5 +1,5 @@
-"""The arguments of a tool that are paths: those whose schema has ``"format": "workspace-path"``,
-or, in tools without any of these, those with a name for files."""
+"""Finds the arguments of a tool that are paths. Their schema has ``"format": "workspace-path"``. In
+tools without any such schema, they have a name for files."""
 
 from __future__ import annotations
 

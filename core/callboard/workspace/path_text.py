@@ -1,8 +1,8 @@
-"""Checks of a path's text, before it is looked up; and conversion between ``file://`` URIs and
-paths. Strings only.
+"""Checks the text of a path before the path is looked up, and converts between ``file://`` URIs and
+paths. It only handles strings.
 
-The meaning of a URI doesn't depend on the platform we run on: with a drive or a server it is a
-Windows path, otherwise a POSIX path. The caller decides whether that means anything here.
+The meaning of a URI doesn't depend on the platform we run on. With a drive or a server it is a
+Windows path, and otherwise a POSIX path. The caller decides whether that means anything here.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def require_text(path: object, flavour: Flavour) -> None:
         raise WorkspaceResolveError(f"{shown(path)} holds a NUL character; leave it out")
     if any("\ud800" <= character <= "\udfff" for character in path):
         raise WorkspaceResolveError(f"{shown(path)} isn't valid Unicode text; send it as UTF-8")
-    if "://" in path:  # its names are checked after decoding
+    if "://" in path:  # Its names are checked after decoding.
         return
     if flavour == "posix" and any(len(part.encode()) > _LONGEST_NAME for part in path.split("/")):
         raise WorkspaceResolveError(
@@ -153,7 +153,7 @@ def path_from_file_uri(uri: str) -> str:
     host, path = "", decode_once(rest)
     if path.startswith("//"):
         bare = path[2:]
-        if not _DRIVE.match(bare):  # file://C:/p is wrong, common, and can mean only one thing
+        if not _DRIVE.match(bare):  # file://C:/p is wrong but common, and can mean only one thing.
             host, slash, bare = bare.partition("/")
             bare = slash + bare
         path = bare
@@ -168,7 +168,7 @@ def path_from_file_uri(uri: str) -> str:
         drive = path.lstrip("/").replace("/", "\\")
         return drive if len(drive) > 2 else drive + "\\"
     if not path.startswith("/"):
-        raise WorkspaceResolveError(f"{shown(uri)} names no path; write file:///path")
+        raise WorkspaceResolveError(f"{shown(uri)} doesn't name a path; write file:///path")
     return path
 
 

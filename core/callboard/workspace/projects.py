@@ -1,4 +1,4 @@
-"""The project that is open, and the files with the artist's decisions for it."""
+"""Names the open project, and the files with the artist's decisions for it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The workspace roots that a call sees: the client's, else the artist's, else those of the host's
-project.
+"""Determines the workspace roots that a call sees. These are the client's, or else the artist's, or
+else those of the host's project.
 
-If the artist has named roots, they are the ceiling: a client's root inside them narrows the
-workspace, and one outside them counts only once a person has allowed it.
+If the artist has named roots, they limit the client's. A client's root inside them narrows the
+workspace, and a root outside of them counts only once a person has allowed it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from callboard.workspace.outside_answers import OutsideAnswers
 
 log = logging.getLogger(__name__)
 
-#: Seconds within which a client must answer; after that, its roots count as unknown. A client
+#: Seconds within which a client must answer. After that, its roots count as unknown. A client
 #: without a stream of its own is asked when it calls, so the time starts when the question is sent.
 ANSWER_TIMEOUT = 10.0
 #: Seconds for which a call that needs roots waits for its client's answer.
@@ -82,7 +82,7 @@ class RootsBook:
         return self._changes.watch(listener)
 
     def set_artist(self, roots: Sequence[Root]) -> None:
-        """Replace the artist's own roots; the first is the workspace."""
+        """Replace the artist's own roots. The first one is the workspace."""
         self.artist = list(roots)
         self._changes.tell()
 

@@ -24,7 +24,7 @@ async def _serve(finder: Finder, client: str | None) -> None:
                 asyncio.run_coroutine_threadsafe(lines.put(line), loop).result()
             asyncio.run_coroutine_threadsafe(lines.put(EOFError()), loop).result()
         except (RuntimeError, asyncio.CancelledError):
-            return  # the bridge has ended already
+            return  # The bridge has ended already.
 
     def reader_is_gone() -> None:
         loop.call_soon_threadsafe(serving.cancel)

@@ -1,4 +1,4 @@
-"""Answers a bridge's client: through a host if one is running, otherwise on its own."""
+"""Answers a bridge's client through a host, or on its own if no host is running."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Bridge:
         self._write(message)
         return True
 
-    # -- what the client says -------------------------------------------------------------------
+    # -- messages from the client ---------------------------------------------------------------
 
     async def _take(self, line: bytes) -> None:
         try:
@@ -95,7 +95,8 @@ class Bridge:
             task = self._begin(message)
             task.add_done_callback(self._answer_with)
             if message.method == "initialize":
-                await asyncio.wait([task])  # later messages belong to the session it opens
+                # Later messages belong to the session that this one opens.
+                await asyncio.wait([task])
         elif isinstance(message, Invalid):
             self._refuse(message.id, message.error)
         else:
@@ -185,5 +186,5 @@ async def _refused(request: Request, error: CallboardError) -> Json:
 def _error(id: Id | None, error: CallboardError) -> Json:
     message = jsonrpc.error_message(id, error)
     if id is None:
-        message.pop("id", None)  # in MCP, an error's id is never null
+        message.pop("id", None)  # In MCP, an error's id is never null.
     return message

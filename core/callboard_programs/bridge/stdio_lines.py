@@ -1,4 +1,4 @@
-"""Standard input and output, reserved for the protocol: lines in, lines out, nothing else."""
+"""Reserves standard input and output for the protocol, and reads and writes its lines."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def claim() -> tuple[int, int]:
     os.dup2(nothing, 0)
     try:
         os.dup2(2, 1)
-    except OSError:  # stderr is closed
+    except OSError:  # stderr is closed.
         os.dup2(nothing, 1)
     os.close(nothing)
     sys.stdout = sys.stderr

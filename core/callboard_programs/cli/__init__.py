@@ -52,7 +52,7 @@ _HOMES = {"serve": "callboard.headless.serve"}
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command. Return 0 on success, 1 on failure, 2 for a wrong command line."""
-    if "_ARGCOMPLETE" in os.environ:  # a shell asks for completions
+    if "_ARGCOMPLETE" in os.environ:  # A shell asks for completions.
         import_module("callboard_programs.cli.completion_command").complete(parser_of)
     return run(argv, parser_of)
 

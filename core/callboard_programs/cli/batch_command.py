@@ -1,4 +1,4 @@
-"""``callboard batch``: one tool over many files, frames or rows, on hosts on this machine."""
+"""``callboard batch``: runs one tool over many files, frames or rows, on hosts on this machine."""
 
 from __future__ import annotations
 

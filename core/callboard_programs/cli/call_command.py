@@ -1,4 +1,4 @@
-"""``callboard call``: one tool call from the shell."""
+"""``callboard call``: makes one tool call from the shell."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard config``: the configuration that connects an MCP client."""
+"""``callboard config``: writes the configuration that connects an MCP client."""
 
 from __future__ import annotations
 
@@ -62,7 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
         needs_bridge = False
     else:
         if arguments.gateway:
-            instance_path(arguments.instance)  # raises an error if this can't be an instance's name
+            # This raises an error if it can't be an instance's name.
+            instance_path(arguments.instance)
         needs_bridge = bridge() is None
         if arguments.write and needs_bridge:
             raise PeerError(NO_BRIDGE)
@@ -83,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     if change.difference:
         change.write()
     if by_address and arguments.gateway:
-        started_gateway()  # a bridge would start the gateway on its own
+        started_gateway()  # A bridge would start the gateway on its own.
     if arguments.json:
         _show(known, {**shown, "written": bool(change.difference)}, as_json=True)
     elif change.difference:
@@ -120,7 +121,7 @@ def _http_entry(known: ClientFormat, arguments: argparse.Namespace) -> dict[str,
         )
     name = arguments.name or arguments.client
     if arguments.gateway:
-        running = running_gateway()  # its port may differ from the saved one
+        running = running_gateway()  # Its port may differ from the saved one.
         path = instance_path(arguments.instance)
         url = gateway_url(arguments.instance) if running is None else running.url + path
         return known.entry(url, own_token(name))

@@ -1,5 +1,4 @@
-"""``callboard connect``: a bridge from a client's stdin and stdout to the gateway on
-another machine."""
+"""``callboard connect``: connects a client's stdin and stdout to the gateway on another machine."""
 
 from __future__ import annotations
 

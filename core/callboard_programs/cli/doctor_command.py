@@ -236,7 +236,7 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
         where = "the setting skill_paths" if set_so else "CALLBOARD_SKILL_PATHS"
         if not path.is_dir():
             if set_so:
-                continue  # already reported with the settings
+                continue  # These were already reported with the settings.
             yield False, f"the skill path {path} does not exist; correct {where}"
         elif not has_skill(path):
             wanted = "name a skill's folder, or the one right above it"
@@ -245,7 +245,7 @@ def _skills(served: set[str]) -> Iterator[tuple[bool, str]]:
     yield True, f"{len(skills)} skills are in the folders of this Python"
     for skill in skills:
         skipped += skill.failures
-        if skill.path.parent != BUNDLED:  # bundled skills were checked before release
+        if skill.path.parent != BUNDLED:  # Bundled skills were checked before release.
             skipped += script_failures(skill)
     sentences = {
         _sentence(failure.as_json()): (failure.kind == "replaced", failure.skill)

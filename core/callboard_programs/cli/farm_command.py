@@ -1,4 +1,5 @@
-"""``callboard farm``: one tool over any number of tasks, on hosts on this machine or on many."""
+"""``callboard farm``: runs one tool over any number of tasks, on hosts on this machine or on
+many."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def main() -> int:
             with guard:
                 print(json.dumps(line), file=out, flush=True)
         except OSError:
-            os._exit(1)  # the supervisor is gone, so nothing needs this host
+            os._exit(1)  # The supervisor has ended, so nothing needs this host.
 
     inbox = MainThreadInbox()
     host = make_host(arguments.host, inbox.post)

@@ -1,4 +1,4 @@
-"""``callboard farm local``: a whole farm on this machine."""
+"""``callboard farm local``: runs a whole farm on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard farm run``: one tool, or a workflow, over many tasks."""
+"""``callboard farm run``: runs one tool, or a workflow, over many tasks."""
 
 from __future__ import annotations
 

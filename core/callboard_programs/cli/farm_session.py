@@ -1,4 +1,4 @@
-"""``callboard farm session``: the steps that an exported job runs on a render manager's machine."""
+"""``callboard farm session``: runs the steps of an exported job on a render manager's machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard farm worker``: the supervisor of one host."""
+"""``callboard farm worker``: supervises one host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard gateway``: one address for every instance on this machine."""
+"""``callboard gateway``: serves one address for every instance on this machine."""
 
 from __future__ import annotations
 

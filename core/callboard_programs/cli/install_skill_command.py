@@ -174,7 +174,7 @@ def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
     """Start the server once. Return the reason why it can't be used, or None if it can, if it only
     took too long, or if this machine can't run it yet."""
     if trouble_here(bundle) is not None:
-        return None  # not the bundle's fault; reported after the installation
+        return None  # This isn't the bundle's fault, and is reported after the installation.
     first = start_once(bundle)
     if first.problem is None:
         names = f": {', '.join(first.tools[:20])}" if first.tools else ""

@@ -52,8 +52,8 @@ class OfferedSkills(NamedTuple):
 
 
 def offered_skills() -> list[OfferedSkills]:
-    """Return the reports of this machine's running instances on their skills. Instances that
-    don't answer, or whose version doesn't say it, are left out."""
+    """Return the reports of this machine's running instances on their skills. Instances that don't
+    answer, or whose version doesn't report this, are left out."""
     offered = []
     for entry in listed():
         if entry.state != "serving":

@@ -66,7 +66,7 @@ def _findings(place: Path, search: list[Path], *, start: bool) -> list[Finding]:
         raise PeerError(f"{place} doesn't exist")
     if not place.is_file() and not (place / "manifest.json").is_file():
         return lint(place, search)
-    from callboard_programs.cli.bundle_source import findings_about  # imports servers' code
+    from callboard_programs.cli.bundle_source import findings_about  # This imports servers' code.
 
     try:
         return findings_about(place, start=start)

@@ -1,4 +1,4 @@
-"""``callboard list``: the instances that are running on this machine."""
+"""``callboard list``: lists the instances that are running on this machine."""
 
 from __future__ import annotations
 

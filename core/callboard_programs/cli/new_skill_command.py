@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         folder = write_folder(arguments.parent, arguments.name, texts)
     else:
         from callboard_programs.cli.skill_from_calls import (
-            make,  # imports the records and every skill
+            make,  # This imports the records and every skill.
         )
 
         folder = make(arguments.parent, arguments.name, arguments.from_calls, arguments.since)

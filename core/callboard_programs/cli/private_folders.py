@@ -76,7 +76,7 @@ if sys.platform == "win32":
         rights: dict[str, int] = {}
         try:
             if not acl:
-                return dict.fromkeys(_OTHERS, _READS)  # without a list, everyone has every right
+                return dict.fromkeys(_OTHERS, _READS)  # Without a list, everyone has every right.
             count = ctypes.cast(acl, ctypes.POINTER(wintypes.WORD))[2]
             for number in range(count):
                 entry = ctypes.c_void_p()

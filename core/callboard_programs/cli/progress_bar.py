@@ -1,4 +1,4 @@
-"""Progress, in one line of the terminal."""
+"""Shows progress in one line of the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers to a tool's questions, from ``--answer`` or from the person at the terminal."""
+"""Gets the answers to a tool's questions from ``--answer`` or from the person at the terminal."""
 
 from __future__ import annotations
 

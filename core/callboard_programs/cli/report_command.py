@@ -1,4 +1,4 @@
-"""``callboard report``: missing capabilities, calls, and errors."""
+"""``callboard report``: shows missing capabilities, calls, and errors."""
 
 from __future__ import annotations
 
@@ -102,7 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
 def _arrange(merged: list[str], split: list[str]) -> int:
     """Merge or split rows of the report, and say which. Raises PeerError, HostError."""
     if len(merged) == 1:
-        raise PeerError("--merge takes two wordings or more: the first is the row that stays")
+        raise PeerError(
+            "--merge takes two or more wordings, and the first one is the row that stays"
+        )
     rows = RequestRows(default_folder())
     try:
         if merged:

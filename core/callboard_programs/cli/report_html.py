@@ -1,4 +1,4 @@
-"""The report as one self-contained page, which needs no script, no font and no network."""
+"""Renders the report as one self-contained page, which needs no script, no font and no network."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def require_place(out: str) -> None:
         return
     if not path.parent.is_dir():
         raise PeerError(f"--out {out}: there is no folder {path.parent}; make it first")
-    with suppress(OSError):  # a name that is too long fails later, when the answer is saved
+    with suppress(OSError):  # A name that is too long fails later, when the answer is saved.
         if path.is_dir() or not path.exists():
             _require_writable(out, path if path.is_dir() else path.parent)
 
@@ -101,7 +101,7 @@ def keep_beside(folder: Path, name: str, files: list[ResultFile]) -> Iterator[Pa
 def _keep_over(path: Path, files: list[ResultFile]) -> Iterator[Path]:
     for index, file in enumerate(files):
         written = path.with_name(f"{path.stem}-{index + 1}{path.suffix}") if index else path
-        if written.exists() and not written.is_file():  # a device or a pipe
+        if written.exists() and not written.is_file():  # This is a device or a pipe.
             written.write_bytes(file.data)
         else:
             with replacing_bytes(str(written)) as new:

@@ -1,4 +1,4 @@
-"""``callboard run``: one tool on one scene, on a host of its own."""
+"""``callboard run``: runs one tool on one scene, on a host of its own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The values that a tool's argument accepts, in words."""
+"""Describes in words the values that a tool's argument accepts."""
 
 from __future__ import annotations
 

@@ -123,6 +123,8 @@ def _agreed(question: str) -> bool:
     """Return whether the person at the terminal answers yes. Raises PeerError when there is no
     terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
-        raise PeerError("there is no terminal to ask at; look with --dry-run, then give --yes")
+        raise PeerError(
+            "there is no terminal at which to ask; check the plan with --dry-run, then give --yes"
+        )
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

@@ -93,7 +93,7 @@ def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord
 
 
 def _try_once(new: NewSkill, folder: Path) -> None:
-    """Run the skill on an empty OpenUSD stage if that is harmless: if the skill uses only tools
+    """Run the skill on an empty OpenUSD stage if that is harmless, that is, if it uses only tools
     that ship with callboard, and only files in a folder of its own. The tools' results become the
     expected results in the skill's test."""
     steps = new.draft.steps
@@ -102,7 +102,7 @@ def _try_once(new: NewSkill, folder: Path) -> None:
         return
     if any(one.reads for one in new.draft.inputs) or "script.execute" in new.draft.needs:
         return
-    from callboard_testing.skill_bench import SkillBench, ToolFailed  # imports a whole server
+    from callboard_testing.skill_bench import SkillBench, ToolFailed  # This imports a whole server.
 
     with tempfile.TemporaryDirectory(prefix="callboard-new-skill-") as place:
         files = {

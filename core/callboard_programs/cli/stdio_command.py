@@ -1,4 +1,4 @@
-"""``callboard stdio``: a bridge for clients that support only stdio."""
+"""``callboard stdio``: runs a bridge for clients that support only stdio."""
 
 from __future__ import annotations
 
@@ -32,6 +32,6 @@ def _finder(arguments: argparse.Namespace) -> Finder:
     """Return the finder for the arguments. Raises PeerError."""
     if not arguments.gateway:
         return HostFinder(arguments.instance)
-    from callboard_programs.gateway.finder import GatewayFinder  # only --gateway needs it
+    from callboard_programs.gateway.finder import GatewayFinder  # Only --gateway needs this.
 
     return GatewayFinder(arguments.instance)

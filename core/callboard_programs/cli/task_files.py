@@ -1,5 +1,5 @@
-"""The files that a run over many tasks leaves besides its report: the results' pictures, sounds and
-files, the logs, and copies of the files that the tasks wrote."""
+"""Writes the files that a run over many tasks leaves besides its report. These are the results'
+pictures, sounds and files, the logs, and copies of the files that the tasks wrote."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The output and the report of a command over many tasks: a line of JSON for each task, and a final
-line."""
+"""Writes the output and the report of a command over many tasks, with a line of JSON for each task
+and a final line."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def work_off(
         tell(f"{{{word}}} isn't filled in: a task has only {known}")
     report = None
     if arguments.report is not None:
-        # Hosts come and go, each with folders of its own, so only their kind describes the run.
+        # Hosts come and go, and each has folders of its own, so only their kind describes the run.
         begun = {**work.described(), "host": arguments.host, "over": arguments.over}
         begun |= {"skills": dict(work.skills), **described_place(arguments.out)}
         report = ReportFile(arguments.report, begun)

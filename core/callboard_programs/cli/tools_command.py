@@ -1,4 +1,4 @@
-"""``callboard tools``: the tools of a running instance, and their arguments."""
+"""``callboard tools``: lists the tools of a running instance, and their arguments."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def _called(name: str, host: str | None) -> list[SkillMetadata]:
 
 def _usable(paths: Iterable[Path]) -> Iterator[SkillMetadata]:
     for path in paths:
-        with suppress(OSError):  # doctor reports it
+        with suppress(OSError):  # Doctor reports this.
             yield from (
                 one for _, one in load_all(skill_folders(path), load_skill) if is_usable(one)
             )

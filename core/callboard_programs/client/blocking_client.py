@@ -98,9 +98,9 @@ class Client:
         except Broken as error:
             raise HostError(error.message.replace("the host", "the server", 1)) from None
         finally:
-            task.cancel()  # after Ctrl-C the task is still waiting
+            task.cancel()  # After Ctrl-C, the task is still waiting.
             if task.done() and not task.cancelled():
-                task.exception()  # or Ctrl-C ended the task; the caller already has the error
+                task.exception()  # If Ctrl-C ended the task, the caller already has the error.
 
 
 def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:

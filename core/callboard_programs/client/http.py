@@ -76,7 +76,7 @@ class Endpoint:
             headers["Authorization"] = f"Bearer {token}"
         tls = None
         if parts.scheme == "https":
-            from callboard_programs.client.pinned_tls import Pinned  # few clients ever need it
+            from callboard_programs.client.pinned_tls import Pinned  # Few clients ever need this.
 
             tls = Pinned.by(parts.fragment)
         return Endpoint(name, port, parts.path or "/mcp", headers, patience, tls=tls, key=key)
@@ -334,7 +334,7 @@ def _read_head(head: bytes) -> tuple[int, dict[str, str]]:
     for line in lines:
         name, colon, value = line.partition(":")
         if not colon:
-            raise ValueError("a header without a colon")
+            raise ValueError("a header has no colon")
         headers[name.strip().lower()] = value.strip()
     return int(status_line.split()[1]), headers
 

@@ -119,7 +119,8 @@ class HttpClient:
     def _send(self, message: Json) -> None:
         request_id = message.get("id") if "method" in message else None
         if message.get("method") == CANCELLED and not self._session:
-            # Without a session, closing the connection cancels (2026-07-28, Streamable HTTP).
+            # Without a session, closing the connection cancels the request (2026-07-28, Streamable
+            # HTTP).
             task = self._posts.get(message["params"]["requestId"])
             if task is not None:
                 task.cancel()
@@ -190,5 +191,6 @@ def _refusal(status: int, body: bytes, id: Id | None) -> Json:
             return answer
         reason = str(answer["error"].get("message"))
     else:
-        reason = str(answer.get("detail", "no reason given"))  # a problem document (RFC 9457)
+        # This is a problem document (RFC 9457).
+        reason = str(answer.get("detail", "no reason given"))
     raise RefusedByHttp(status, reason)

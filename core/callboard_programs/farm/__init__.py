@@ -1,3 +1,3 @@
-"""Runs one tool over many tasks, on hosts on this machine or behind a Dask scheduler. Orders go
-out, and results come back. An order is a tool's name, its arguments and a scene. Code never
-travels."""
+"""Runs one tool over many tasks, on hosts on this machine or behind a Dask scheduler. An order is a
+tool's name, its arguments and a scene. Orders are sent to hosts, and results come back. Code is
+never sent."""

@@ -1,4 +1,5 @@
-"""The executor behind a Dask scheduler: orders go out to its hosts, and answers come back."""
+"""Runs tasks behind a Dask scheduler. It sends orders to the scheduler's hosts, and receives their
+answers."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ class DaskHosts:
         self._counted, self._hosts = 0.0, 0
         #: The moving average of the seconds that a task takes.
         self._pace = AHEAD / FEWEST
-        #: The time since which no host has been suitable; infinite once the warning has been
+        #: The time since which no host has been suitable. It is infinite once the warning has been
         #: logged.
         self._alone_since: float | None = None
 
@@ -70,7 +71,7 @@ class DaskHosts:
         """Connect to the scheduler. Raises HostError when it can't be reached."""
         from distributed import Client
 
-        quiet(logging.CRITICAL)  # all failures are raised here
+        quiet(logging.CRITICAL)  # All failures are raised here.
         try:
             self._client = Client(
                 self._scheduler, security=self._security, timeout=10, set_as_default=False
@@ -85,7 +86,7 @@ class DaskHosts:
             self._client.cancel([future for _, future in self._out.values()])
         self._client.close()
 
-    # -- out --------------------------------------------------------------------------------------
+    # -- sending ----------------------------------------------------------------------------------
 
     def room(self) -> int:
         if monotonic() - self._counted > COUNT_AGAIN:
@@ -133,7 +134,7 @@ class DaskHosts:
             self._out[future.key] = attempt, future
             future.add_done_callback(self._arrived.put)
 
-    # -- back -------------------------------------------------------------------------------------
+    # -- receiving --------------------------------------------------------------------------------
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
         """Return the attempts that have ended. Raises HostError if the scheduler is gone."""
@@ -168,7 +169,8 @@ class DaskHosts:
             return
         try:
             answers = self._client.gather(futures)
-        except Exception as error:  # the results of a lost worker are gone: redo only those
+        # The results of a lost worker are gone. Only these tasks are done again.
+        except Exception as error:
             if len(futures) > 1:
                 for future in futures:
                     yield from self._fetched([future])

@@ -1,4 +1,4 @@
-"""A host's side of the farm: a Dask worker whose tasks are calls to the host's tools."""
+"""A host's side of the farm. It is a Dask worker whose tasks are calls to the host's tools."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ class Membership:
 
 
 class HostExecutor(Executor):
-    """Runs Dask's tasks one after another. Its thread only waits: the tool runs on the host's main
-    thread through the host's dispatcher, like every other call."""
+    """Runs Dask's tasks one after another. Its thread only waits, because the tool runs on the
+    host's main thread through the host's dispatcher, like every other call."""
 
     def __init__(self, serve: Callable[[SimpleQueue[Any]], None]) -> None:
         self._waiting: SimpleQueue[Any] = SimpleQueue()
@@ -53,7 +53,7 @@ class HostExecutor(Executor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Do nothing: the process ends with its last task, or is killed."""
+        """Do nothing, because the process ends with its last task, or is killed."""
 
 
 class HostWorker:

@@ -1,4 +1,4 @@
-"""The executor on this machine: warm hosts that work through their orders side by side."""
+"""Runs tasks on this machine, with warm hosts that work through their orders side by side."""
 
 from __future__ import annotations
 
@@ -141,6 +141,6 @@ class HostsHere:
             self._ended.put(f"a host didn't start, the others continue: {error.message}")
         elif self._began:
             self._ended.put((held, Loss(error)))
-        else:  # no host has ever started
+        else:  # No host has ever started.
             self._ended.put(error)
         return not alone

@@ -1,5 +1,5 @@
-"""A whole farm on this machine: a scheduler in this process, and a supervisor's process for each
-host."""
+"""Runs a whole farm on this machine, with a scheduler in this process and a supervisor's process
+for each host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A run's orders: how hosts receive and perform them, and how their answers become results."""
+"""The orders of a run. Hosts perform them, and their answers become results."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Work:
         return {"tool": self.tool, "arguments": given}
 
 
-# -- in a host, or by a client of it ---------------------------------------------------------------
+# -- in a host, or in its client -------------------------------------------------------------------
 
 
 def carried_out(
@@ -110,7 +110,7 @@ def carried_out(
     never?}``. ``never`` is true when every task would fail this way. ``skills`` has the host's
     skills and their versions. If it is None, the host is asked for them. Raises HostError when the
     host is gone."""
-    began = time() - 0.1  # the times of files come from a coarser clock
+    began = time() - 0.1  # The times of files come from a coarser clock.
     try:
         for name, wanted in order.get("skills", {}).items():
             _require(who, name, wanted, _version_of(client, name, who, skills))

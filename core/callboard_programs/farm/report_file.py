@@ -1,5 +1,5 @@
-"""The report of a batch or a farm: a file of JSON lines, each written to disk at once, from which a
-later run continues."""
+"""The report of a batch or a farm. It is a file of JSON lines, each written to disk at once, from
+which a later run continues."""
 
 from __future__ import annotations
 

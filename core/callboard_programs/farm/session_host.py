@@ -52,7 +52,7 @@ def enter(folder: Path, options: Sequence[str]) -> None:
             process.wait()
             raise HostError(words.read_text("utf-8", "replace").strip() or "no host started")
         sleep(AGAIN)
-    process.returncode = 0  # the keeper outlives this process: avoid a ResourceWarning
+    process.returncode = 0  # The keeper outlives this process, so this avoids a ResourceWarning.
 
 
 def leave(folder: Path) -> None:

@@ -26,7 +26,7 @@ class CapabilityRequests:
         recorded."""
         arguments = request.params.get("arguments")
         if self._keeps:
-            if self._store is None:  # few gateways ever need it
+            if self._store is None:  # Few gateways ever need this.
                 self._store = Store()
                 self._store.open()
             if token:

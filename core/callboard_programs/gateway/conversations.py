@@ -31,8 +31,8 @@ class HostConversation:
     holder: TokenHolder
     side: HostSide
     keeping: asyncio.Task[Any]
-    #: The task that notifies the host that the client is initialized, or None before the task
-    #: starts.
+    #: The task that notifies the host that the client is initialized, or None before the task has
+    #: started.
     opening: asyncio.Task[Any] | None = None
     #: The number of unanswered stateless requests, and the time of the last one.
     requests: int = 0
@@ -117,7 +117,7 @@ class StatelessConversations:
             self._end(self._idle()[: max(0, len(self._kept) - STATELESS_LIMIT + 1)])
             token = shown_token(incoming.headers)
             conversation = converse(name, self._names, incoming.holder, token)
-        self._kept[key] = conversation  # the most recently used one comes last
+        self._kept[key] = conversation  # The most recently used conversation comes last.
         return conversation
 
     def _idle(self) -> list[tuple[str, TokenHolder, str]]:

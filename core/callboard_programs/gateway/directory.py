@@ -1,4 +1,5 @@
-"""The running instances' tools and lists: learned once, kept up to date, searched."""
+"""The running instances' tools and lists. They are requested once, kept up to date, and
+searched."""
 
 from __future__ import annotations
 
@@ -150,7 +151,7 @@ class Directory:
 
 
 async def _nothing_to_prepare(link: Link) -> None:
-    """Do nothing: the directory opens no session."""
+    """Do nothing, because the directory opens no session."""
 
 
 def _as_skill(name: str, known: KnownHost) -> SkillMetadata:

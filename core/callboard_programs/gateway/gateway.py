@@ -1,4 +1,4 @@
-"""The gateway's process: its listener, its addresses, and its clients' access."""
+"""The gateway's process, with its listener, its addresses, and its clients' access."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from callboard_programs.relay.reconnect import LOOK_EVERY
 
 log = logging.getLogger(__name__)
 
-#: Maximum seconds for telling the hosts that their clients are gone.
+#: Maximum seconds for notifying the hosts that their clients are gone.
 _FAREWELL = 5.0
 
 
@@ -52,11 +52,11 @@ class Gateway:
         outside: Outside | None = None,
         records: bool = True,
     ) -> None:
-        """If ``port`` is None, the gateway uses its last port again; 0 means any free port. If
-        ``token`` is true, clients need a token. The gateway ends once nothing has needed it for
-        ``idle`` seconds, or never if ``idle`` is None. ``outside`` is the address for other
-        machines, if there is one. If ``records`` is true, the gateway records which capabilities
-        its clients miss."""
+        """If ``port`` is None, the gateway uses its last port again. If it is 0, any free port is
+        used. If ``token`` is true, clients need a token. The gateway ends once nothing has needed
+        it for ``idle`` seconds, or never if ``idle`` is None. ``outside`` is the address for other
+        machines, if there is one. If ``records`` is true, the gateway records the capabilities that
+        its clients needed but didn't find."""
         self.id = new_id()
         self._idle = idle
         self._kept = read_address()
@@ -95,7 +95,7 @@ class Gateway:
     async def serve(self, ready: Callable[[], None], ending: asyncio.Event) -> None:
         """Call ``ready`` once the gateway is serving, and return after ``ending`` is set. Raises
         HostError."""
-        kept_names()  # raises HostError if the names can't be read
+        kept_names()  # This raises HostError if the names can't be read.
         try:
             self._listener.bind(self._port)
         except OSError as error:

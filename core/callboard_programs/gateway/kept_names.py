@@ -105,7 +105,7 @@ def kept_names() -> dict[str, SceneIdentity]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise HostError(
             f"the gateway's names can't be read ({file()}: {error}); fix the file, or "
-            "remove it, and every name is assigned again"
+            "remove it so that all names are assigned again"
         ) from None
 
 

@@ -95,7 +95,7 @@ class Listing:
             for each in entries
             if not hides(
                 each[self.field]
-            )  # a client couldn't request the entry by the text that is shown
+            )  # A client couldn't request the entry by the text that is shown.
         ]
         return listed, {**backend, "status": "ok", f"{self.one}_count": len(listed), **diagnostics}
 

@@ -1,4 +1,4 @@
-"""``/mcp/<name>``: a single instance, even when it restarts."""
+"""Serves ``/mcp/<name>``, which leads to a single instance, even when it restarts."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class NamedHosts(StreamableHttp):
             try:
                 self.sessions.room(
                     incoming.holder
-                )  # other sessions may have been opened in the meantime
+                )  # Other sessions may have been opened in the meantime.
             except TooManySessions as full:
                 self._end(conversation)
                 refuse_session(incoming, message, full)
@@ -109,7 +109,7 @@ class NamedHosts(StreamableHttp):
 
     async def _in_session(self, session: Session, message: Request, reply: Reply) -> Json | None:
         conversation = self._in_sessions.get(session.id)
-        if conversation is None:  # the session ended before this request began
+        if conversation is None:  # The session ended before this request began.
             return jsonrpc.error_message(message.id, PeerError(SESSION_ENDED))
         if conversation.opening is not None and not conversation.opening.done():
             await asyncio.wait([conversation.opening])
@@ -119,7 +119,7 @@ class NamedHosts(StreamableHttp):
         conversation = self._in_sessions[session.id]
         task = self.start(conversation.side.receive(message))
         if isinstance(message, Notification) and message.method == "notifications/initialized":
-            conversation.opening = task  # no request must overtake it
+            conversation.opening = task  # No request must overtake this one.
 
     def _closed(self, session: Session) -> None:
         conversation = self._in_sessions.pop(session.id, None)

@@ -69,7 +69,7 @@ class HostNames:
         files = announced_files()
         running = instances.listed()
         with self._lock:
-            if number < self._newest_look:  # another thread's search began later
+            if number < self._newest_look:  # Another thread's search began later.
                 return dict(self._named)
             self._newest_look = number
             # A silent instance may end at any moment without changing a file.

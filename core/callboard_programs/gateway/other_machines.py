@@ -1,4 +1,5 @@
-"""Access from other machines: TLS, each client's own token, and the user's approval."""
+"""Controls access from other machines with TLS, a token for each client, and the user's
+approval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The path ``/mcp`` of the gateway."""
+"""Serves the gateway's path ``/mcp``."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class OwnEndpoint(McpEndpoint):
     def receive(self, session: Session, message: Notification | Response) -> None:
         self._server.received(
             session, message
-        )  # must come before the session forgets which host asked
+        )  # This must come before the session forgets which host asked.
         super().receive(session, message)
 
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:

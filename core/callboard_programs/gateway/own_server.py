@@ -1,4 +1,5 @@
-"""``/mcp``: the gateway's own tools, and those of the instances that a session attached."""
+"""Serves at ``/mcp`` the gateway's own tools, and those of the instances that a session
+attached."""
 
 from __future__ import annotations
 
@@ -337,4 +338,4 @@ async def _quietly(work: Awaitable[None]) -> None:
     try:
         await work
     except CallboardError:
-        return  # the call that started the work reports the error
+        return  # The call that started the work reports the error.

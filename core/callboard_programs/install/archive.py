@@ -1,5 +1,5 @@
-"""The archive that is installed into a host: the user's choice, the one that came with callboard,
-or one built from this checkout."""
+"""Finds the archive that is installed into a host. It is the user's choice, the one that came with
+callboard, or one that is built from this checkout."""
 
 from __future__ import annotations
 

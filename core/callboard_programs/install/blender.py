@@ -1,4 +1,4 @@
-"""Installs callboard into Blender: up to version 4.1 as an add-on in the user folder, and from 4.2
+"""Installs callboard into Blender, up to version 4.1 as an add-on in the user folder, and from 4.2
 on as an extension that Blender itself installs. Blender is started without a window to enable
 callboard and to save the preferences."""
 

@@ -1,4 +1,4 @@
-"""Houdini's packages, in the preferences folder of each version."""
+"""Installs callboard as one of Houdini's packages, in the preferences folder of each version."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ def user_folders() -> dict[str, Path]:
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """Return no files: Houdini finds the package when it starts."""
+    """Return no files, because Houdini finds the package when it starts."""
     return []
 
 
 def made_elsewhere() -> list[Path]:
-    """Return no folders: setup never starts Houdini."""
+    """Return no folders, because setup never starts Houdini."""
     return []
 
 

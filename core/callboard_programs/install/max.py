@@ -1,4 +1,5 @@
-"""3ds Max's application bundles, in one user folder for all versions."""
+"""Installs callboard as one of 3ds Max's application bundles, in one user folder for all
+versions."""
 
 from __future__ import annotations
 
@@ -37,12 +38,12 @@ def user_folders() -> dict[str, Path]:
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """Return no files: 3ds Max finds the bundle when it starts."""
+    """Return no files, because 3ds Max finds the bundle when it starts."""
     return []
 
 
 def made_elsewhere() -> list[Path]:
-    """Return no folders: setup never starts 3ds Max."""
+    """Return no folders, because setup never starts 3ds Max."""
     return []
 
 

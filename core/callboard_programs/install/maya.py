@@ -1,4 +1,4 @@
-"""Maya's modules, in the user folder of each version."""
+"""Installs callboard as one of Maya's modules, in the user folder of each version."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def user_folders() -> dict[str, Path]:
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """Return no files: Maya finds the module when it starts."""
+    """Return no files, because Maya finds the module when it starts."""
     return []
 
 
 def made_elsewhere() -> list[Path]:
-    """Return no folders: setup never starts Maya."""
+    """Return no folders, because setup never starts Maya."""
     return []
 
 

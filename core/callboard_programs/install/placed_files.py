@@ -119,7 +119,7 @@ def _write(path: Path, data: bytes) -> None:
 def _remove(folder: Path, name: str) -> None:
     path = folder / name
     path.unlink(missing_ok=True)
-    # Python's caches of our modules.
+    # These are Python's caches of our modules.
     caches = path.parent / "__pycache__"
     for cached in caches.glob(f"{path.stem}.*.pyc"):
         cached.unlink()

@@ -1,4 +1,4 @@
-"""One server at a given address, on this machine or another one."""
+"""Finds the server at a given address, on this machine or another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finds the host that a bridge connects to: the chosen one, and later its successors."""
+"""Finds the host that a bridge connects to, which is the chosen one, and later its successors."""
 
 from __future__ import annotations
 
@@ -239,5 +239,5 @@ def announced_files() -> object:
         try:
             files.append((path.name, path.stat().st_mtime_ns))
         except OSError:
-            continue  # the file has since been removed
+            continue  # The file has since been removed.
     return sorted(files)

@@ -87,7 +87,8 @@ class HeldCall:
 
     def _ended(self, working: asyncio.Task[Json]) -> None:
         if not working.cancelled():
-            working.exception()  # retrieve the error: the client may never return for it
+            # This retrieves the error, because the client may never return for it.
+            working.exception()
         self.news.set()
 
     def cancel(self) -> None:

@@ -136,7 +136,7 @@ class HostSide:
         self.client = RelayedClient(Request("adopted", "initialize", opened), session, ready=True)
         self.keeper.hear(self.client.request)
 
-    # -- what the client says -------------------------------------------------------------------
+    # -- messages from the client ---------------------------------------------------------------
 
     async def initialize(self, request: Request) -> Json:
         """Return the response. Unless the response is an error, ``client`` is a new client
@@ -222,13 +222,13 @@ class HostSide:
             reported = jsonrpc.notification_message(message.method, message.params)
             await link.session.send(reported)
 
-    # -- what an era asks of its server -----------------------------------------------------------
+    # -- the server of each era -------------------------------------------------------------------
 
     def introduce(self, peer: Peer) -> Json:
         return self.keeper.offline.introduce(peer)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Do nothing: the host gets the client's own messages."""
+        """Do nothing, because the host gets the client's own messages."""
 
     async def handle(self, request: PeerRequest) -> Json:
         """Return the host's result, or a result that says why the host has none. Raises
@@ -345,7 +345,7 @@ class HostSide:
             if link.era == "stateless":
                 return await self._without_session(link, client)
             if not session.headers:
-                return session  # the host refused, and the response says why
+                return session  # The host refused, and the response says why.
             session.read(lambda answer: self._relay.follow(answer, session))
             link.session = session
             if client.ready:

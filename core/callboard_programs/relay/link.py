@@ -1,4 +1,4 @@
-"""The connection to one host: our own requests, and a client's session on the host."""
+"""The connection to one host, for our own requests and for a client's session on the host."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class Link:
             async for page in pages(lambda params: self.ask(LISTS[key], params)):
                 entries += objects_in(page, key)
         except RemoteError:
-            return entries  # a host without prompts refuses to list them
+            return entries  # A host without prompts refuses to list them.
         return entries
 
     async def ask(self, method: str, params: Json | None = None) -> Json:
@@ -235,7 +235,7 @@ class Link:
             message = jsonrpc.request_message("callboard-own", "initialize", opening)
             session = await HostConnection.open(self, message)
             if not session.headers:
-                return  # the earlier refusal says more
+                return  # The earlier refusal says more.
             self.era, self._own_session = "sessions", session
             await session.send(jsonrpc.notification_message("notifications/initialized"))
             self._own = self._own_client(Dialect(self.client_info, False, {}), session.headers)

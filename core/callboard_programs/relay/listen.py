@@ -117,7 +117,7 @@ class ListenStreams:
                             return response
                 except (Unreachable, Broken):
                     pass
-                self._keeper.drop(link)  # the host closed the stream, or is gone
+                self._keeper.drop(link)  # The host closed the stream, or has ended.
         finally:
             self._streams.discard(stream)
 

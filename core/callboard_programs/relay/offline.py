@@ -79,7 +79,7 @@ class OfflineServer:
     async def handle(self, request: PeerRequest) -> Json:
         method = request.method
         if isinstance(self.refusal, NotLetIn):
-            self.check()  # a refused client must not get the saved lists
+            self.check()  # A refused client must not get the saved lists.
         if method in _LIST_KEYS:
             key = _LIST_KEYS[method]
             result: Json = {key: copy.deepcopy(self.known.lists[key])}
@@ -113,7 +113,7 @@ class OfflineServer:
             raise type(self.refusal)(self.refusal.message, data=self.refusal.data)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Do nothing: there is no host to notify."""
+        """Do nothing, because there is no host to notify."""
 
 
 class LostServer:
@@ -128,7 +128,7 @@ class LostServer:
         return refuse(request.method, HOST_LOST_READING_TEXT if reads else HOST_LOST_TEXT)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Do nothing: there is no host to notify."""
+        """Do nothing, because there is no host to notify."""
 
 
 def refuse(method: str, text: str) -> Json:

@@ -62,7 +62,7 @@ class OntoSessions:
         return self._keeper.offline.introduce(peer)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Do nothing: clients without sessions have no events."""
+        """Do nothing, because clients without sessions have no events."""
 
     async def handle(self, request: PeerRequest) -> Json:
         """Return the result. Raises CallboardError, InputRequired."""
@@ -143,7 +143,7 @@ class OntoSessions:
             return result_of(response)
         except RemoteError as error:
             if error.code == RESOURCE_NOT_FOUND:
-                error.code = INVALID_PARAMS  # the code of this era
+                error.code = INVALID_PARAMS  # This is the code of this era.
             raise
 
     def _hold(self, call: HeldCall, request: StatelessRequest) -> None:
@@ -207,7 +207,7 @@ class OntoSessions:
             else:
                 await (
                     link.closed.wait()
-                )  # without this stream, the host asks on the call's own stream
+                )  # Without this stream, the host asks on the call's own stream.
 
         try:
             await soon(listening, connection.read(pump))

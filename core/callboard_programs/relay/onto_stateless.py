@@ -52,13 +52,13 @@ class OntoStateless(HostConnection):
         self._session = session
         capabilities = dict(session.capabilities)
         if capabilities.get("elicitation") == {}:
-            capabilities["elicitation"] = {"form": {}}  # an empty object means this (2025-11-25)
+            capabilities["elicitation"] = {"form": {}}  # An empty object means this (2025-11-25).
         self._capabilities = capabilities
         self._talk = Dialect(client, True, {})
 
     async def send(self, message: Json) -> None:
-        """Do nothing: a host without sessions receives no messages between requests, and a request
-        is cancelled by closing its connection."""
+        """Do nothing, because a host without sessions receives no messages between requests, and a
+        request is cancelled by closing its connection."""
 
     async def end(self) -> None:
         self.close()
@@ -106,7 +106,7 @@ class OntoStateless(HostConnection):
             elif asks[key].method == "elicitation/create":
                 given[key] = {"action": "cancel"}
             else:
-                raise answer  # there is no way to report the failure to the host
+                raise answer  # There is no way to report the failure to the host.
         return given
 
 
@@ -116,7 +116,7 @@ def _ask(question: object) -> Ask:
         raise Broken("the host's question can't be read")
     params = object_in(question, "params")
     if params.get("mode") == "url":
-        params = {**params, "elicitationId": token_hex(8)}  # sessions need an id (2025-11-25)
+        params = {**params, "elicitationId": token_hex(8)}  # Sessions need an id (2025-11-25).
     return Ask(method, params)
 
 

@@ -43,7 +43,7 @@ def own_token(instance: Instance) -> str | None:
 
 
 def _ignore_notifications(link: Link, method: str, params: Json) -> None:
-    """Do nothing: each client listens to its host directly."""
+    """Do nothing, because each client listens to its host directly."""
 
 
 class Reconnector:
@@ -225,7 +225,7 @@ class Reconnector:
             self._finder.forget()
             return None
         except asyncio.CancelledError:
-            link.close()  # nothing else uses this link yet
+            link.close()  # Nothing else uses this link yet.
             raise
         self._connecting = None
         self._finder.connected(instance)
@@ -235,7 +235,7 @@ class Reconnector:
         if self._finder.undecided and not self.choice.offered:
             self.choice.offered = True
             if not self._finder.was_connected:
-                self.offline.known = KnownHost()  # no running host may have the saved lists
+                self.offline.known = KnownHost()  # Perhaps no running host has the saved lists.
             self._tell()
 
     def _connected_to(self) -> str | None:
@@ -249,7 +249,7 @@ class Reconnector:
         if link is not None:
             await link.end()
             self.drop(link)
-        for _ in range(2):  # the first search may have begun before the choice
+        for _ in range(2):  # The first search may have begun before the choice.
             await self.current()
             if self._connected_to() == instance.id:
                 return
@@ -264,7 +264,7 @@ class Reconnector:
 
     def _learn_again(self, link: Link) -> None:
         async def learn() -> None:
-            await asyncio.sleep(LOOK_EVERY)  # changes come in bursts
+            await asyncio.sleep(LOOK_EVERY)  # Changes come in bursts.
             self._learning = None
             try:
                 await self._learn(link)

@@ -1,5 +1,5 @@
-"""Passes messages between the client and one host: requests to the host, their notifications and
-answers back to the client, and the host's own questions to the client."""
+"""Passes messages between the client and one host. It sends requests to the host, and returns their
+notifications and answers, and the host's own questions, to the client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The state before setup, kept in one file, so that everything can be restored byte for byte."""
+"""Keeps the state before setup in one file, so that everything can be restored byte for byte."""
 
 from __future__ import annotations
 
@@ -115,8 +115,8 @@ def only_one() -> Iterator[None]:
         opened = path.open("ab")
     except OSError as error:
         raise HostError(
-            f"{path.parent} can't be written ({error.strerror}), and callboard keeps there what "
-            "--undo needs; make it writable, or name another folder in CALLBOARD_HOME"
+            f"{path.parent} can't be written ({error.strerror}), and callboard keeps the data "
+            f"for --undo there; make it writable, or name another folder in CALLBOARD_HOME"
         ) from None
     with opened:
         try:

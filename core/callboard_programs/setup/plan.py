@@ -104,7 +104,7 @@ def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
     machine, or if callboard doesn't know a client's file."""
     if bridge() is None:
         raise PeerError(
-            "clients start callboard's bridge, and it isn't installed for this user: install it "
+            "clients start callboard's bridge, but it isn't installed for this user: install it "
             "with `pipx install FILE`, where FILE is callboard's wheel, then run `callboard setup`"
         )
     known = formats()

@@ -1,4 +1,4 @@
-"""One trial call, made as a client would make it: through the bridge to a host."""
+"""Makes one trial call as a client would make it, through the bridge to a host."""
 
 from __future__ import annotations
 

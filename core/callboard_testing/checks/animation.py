@@ -1,4 +1,4 @@
-"""Animation: the timeline, keys, and baking."""
+"""Checks animation: the timeline, keys, and baking."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Assets of a folder: the facts about them, and the result of importing one."""
+"""Checks the assets of a folder: the facts about them, and the result of importing one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
 _HDR = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 2\n" + bytes((128, 128, 128, 129)) * 2
-#: Corners, in millimetres, and faces of a box that is 10 cm wide.
+#: Corners, in millimeters, and faces of a box that is 10 cm wide.
 _CORNERS = [(x, y, z) for x in (0, 100) for y in (0, 100) for z in (0, 100)]
 _FACES = ((0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3))
 

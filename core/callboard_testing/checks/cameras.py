@@ -1,4 +1,4 @@
-"""Cameras: their values, what they look at, and framing."""
+"""Checks cameras: their values, their directions, and framing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The application's own documentation: entries are found, and answers are small."""
+"""Checks that entries of the application's documentation are found, and that answers are small."""
 
 from __future__ import annotations
 

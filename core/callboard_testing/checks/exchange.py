@@ -1,4 +1,5 @@
-"""Files of other programs: an exported object comes back unchanged, in any program's units."""
+"""Checks files of other programs. An exported object must come back unchanged, in any program's
+units."""
 
 from __future__ import annotations
 
@@ -175,8 +176,7 @@ class ExchangedFiles:
             bench.call("exchange__export", {"path": str(file), "up_axis": up})
             bench.empty()
             bench.call("exchange__import", {"path": str(file), "up_axis": other})
-            # The plane lay flat. If the file is read with another up axis, the plane stands
-            # upright.
+            # The plane was flat. If the file is read with another up axis, the plane is upright.
             along = "XYZ".index(up)
             assert _box(bench)[3 + along] - _box(bench)[along] > 0.9 * unit, file.name
 

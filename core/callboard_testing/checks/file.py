@@ -1,4 +1,4 @@
-"""Understanding a file: the open file and the saved one get the same explanation, and nothing
+"""Checks that the open file and the saved file get the same explanation, and that nothing
 changes."""
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class UnderstandingFiles:
             bench.cube(name)
         suffix = bench.port(FILESYSTEM_READ).suffixes[0]
         path = bench.port(FILESYSTEM_WRITE).save(str(bench.folder / f"shot{suffix}"))["path"]
-        with bench.step():  # unused data isn't saved
+        with bench.step():  # Unused data isn't saved.
             bench.port(FILESYSTEM_READ).open(path)
         before = bench.everything()
         here = bench.call("file__overview", {})

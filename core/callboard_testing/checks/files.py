@@ -1,4 +1,5 @@
-"""Scene files and USD files: round trips, and invalid files, which must not change anything."""
+"""Checks scene files and USD files, with round trips and with invalid files, which must not change
+anything."""
 
 from __future__ import annotations
 
@@ -160,7 +161,7 @@ class SceneFile:
         file.chmod(0o644)
 
     def test_a_link_stays_one(self, bench: Bench) -> None:
-        """The file that the link points to is written, both the first time and the second."""
+        """The file that the link points to must be written, both the first time and the second."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         suffix = writer.suffixes[0]
         (bench.folder / "published").mkdir()
@@ -171,7 +172,7 @@ class SceneFile:
         with suppress(OSError):
             link.symlink_to(kept)
         if not link.is_symlink():
-            return  # Windows lets few users make links
+            return  # Windows lets few users make links.
         bench.cube("Two")
         writer.save(str(link))
         bench.cube("Three")
@@ -280,7 +281,7 @@ class UsdFile:
         box = next(f["bounds"] for f in bench.everything() if f["name"] == "Foreign")
         here = 2 if other == "Y" else 1
         unit = info["units_per_meter"]
-        # A cube of 1 m whose centre is 1.5 m up.
+        # This is a cube of 1 m whose center is 1.5 m up.
         assert close([box["min"][here], box["max"][here]], [1.0 * unit, 2.0 * unit], 0.01)
 
     def test_a_bad_file_leaves_the_scene(self, bench: Bench) -> None:

@@ -1,5 +1,5 @@
-"""Finding objects by what they are, and explaining a single object: what uses it, and why it isn't
-shown."""
+"""Checks that objects are found by their properties, and that an object's users and the reason why
+it isn't shown are reported."""
 
 from __future__ import annotations
 

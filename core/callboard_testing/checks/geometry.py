@@ -1,4 +1,4 @@
-"""Shapes: the facts about them, and changes that do what they say."""
+"""Checks the facts about shapes, and changes to shapes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lights, and the scene's environment."""
+"""Checks lights, and the scene's environment."""
 
 from __future__ import annotations
 

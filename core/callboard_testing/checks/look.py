@@ -1,4 +1,4 @@
-"""Looking around: pictures show the requested views, and nothing else changes."""
+"""Checks that pictures show the requested views, and that nothing else changes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _agree(bench: Bench, asked: dict[str, Any]) -> None:
 
 def _lit(picture: Picture, column: int, row: int) -> bool:
     """Return whether a point differs from the background, whose color is taken from the picture's
-    corner. In Blender 4.3 and later, a side in the shade differs from the grey background by only 5
+    corner. In Blender 4.3 and later, a side in the shade differs from the gray background by only 5
     of 255."""
     at = 3 * (row * picture.width + column)
     pairs = zip(picture.rgb[at : at + 3], picture.rgb[:3], strict=True)

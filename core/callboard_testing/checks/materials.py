@@ -1,4 +1,4 @@
-"""Materials: their values, their textures, and the objects that have them."""
+"""Checks materials: their values, their textures, and the objects that have them."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ class Textures:
             asked = {"name": path, "slot": "roughness", "path": file, "channel": channel}
             bench.call("materials__set_texture", asked)
             assert _get(bench, path)["textures"]["roughness"]["channel"] == channel
-        with suppress(HostError):  # not every shader reads a picture's alpha
+        with suppress(HostError):  # Not every shader reads a picture's alpha.
             bench.call("materials__set_texture", {**asked, "channel": "a"})
             assert _get(bench, path)["textures"]["roughness"]["channel"] == "a"
         asked = {"name": path, "slot": "color", "path": file, "channel": "r"}

@@ -109,7 +109,7 @@ class Modelling:
         for box, each in zip(boxes, (path, below), strict=True):
             for end in ("min", "max"):
                 assert close(bench.get(each)["bounds"][end], box[end], 1e-4), (each, end)
-        assert close([volume_of(bench, path)], [8.0])  # faces point outwards again
+        assert close([volume_of(bench, path)], [8.0])  # The faces point outwards again.
 
     def test_a_mesh_is_cleaned(self, bench: Bench) -> None:
         flat = [*BOX, (0, 2, 8)]
@@ -119,7 +119,7 @@ class Modelling:
         bench.call("geometry__clean", asked)
         reported = bench.call("geometry__info", {"name": path})
         assert reported["closed"] is True
-        for _ in range(2):  # the second time there is nothing to do
+        for _ in range(2):  # The second time, there is nothing to do.
             reported = bench.call("geometry__clean", {"name": path, "fault": "ngons"})
         assert bench.call("geometry__info", {"name": path})["ngons"] == 0
         assert close([volume_of(bench, path)], [8.0])
@@ -227,7 +227,7 @@ class Modelling:
             check_change(
                 bench, MODELLING, (), f"geometry__{tool}", called, lambda: told_of(bench, path)
             )
-            bench.call(f"geometry__{tool}", called)  # redo the change for the next tool
+            bench.call(f"geometry__{tool}", called)  # This redoes the change for the next tool.
         made: list[tuple[str, Json]] = [
             ("create_text", {"text": "A"}),
             ("create_curve", {"points": [[0, 0, 0], [1, 1, 1]], "radius": 0.1}),

@@ -1,4 +1,4 @@
-"""Objects: reading them, and each edit of the port ``scene.mutate``."""
+"""Checks how objects are read, and each edit of the port ``scene.mutate``."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _held(bench: Bench) -> list[Json]:
 
 
 class Reading:
-    """The checks of a host that only reads: they take its scene as it is."""
+    """The checks of a host that only reads. They use its scene as it is."""
 
     needs = (SCENE_READ,)
 
@@ -129,7 +129,7 @@ class NamedObjects:
         bench.editor.set_parent(inner, group, True)
         second = bench.cube("Twin")
         if bench.get(second)["name"] != "Twin":
-            return  # names are unique on this host, so the second one differs
+            return  # Names are unique on this host, so the second one differs.
         error = raised(AmbiguousName, bench.reader.get, "Twin")
         assert isinstance(error, AmbiguousName)
         assert all(bench.get(path)["name"] == "Twin" for path in error.paths)

@@ -1,4 +1,4 @@
-"""Rendering: images of the requested size, and an unchanged scene."""
+"""Checks that rendered images have the requested size, and that the scene stays unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups, empties, visibility, new scenes, and attributes."""
+"""Checks groups, empties, visibility, new scenes, and attributes."""
 
 from __future__ import annotations
 

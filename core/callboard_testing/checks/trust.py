@@ -1,5 +1,5 @@
-"""Checks whether a tool that changes something can be trusted: the change is one undo step, is
-checked by reading it back, and is rolled back on failure."""
+"""Checks whether a tool that changes something can be trusted. The change must be one undo step,
+must be checked by reading it back, and must be rolled back on failure."""
 
 from __future__ import annotations
 

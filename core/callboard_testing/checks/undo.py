@@ -1,4 +1,4 @@
-"""Undo: one step per call, exact roll-back."""
+"""Checks undo: one step per call, and exact roll-back."""
 
 from __future__ import annotations
 

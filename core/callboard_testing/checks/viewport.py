@@ -1,4 +1,4 @@
-"""Pictures of the viewport: they have the requested size, and nothing else changes."""
+"""Checks that pictures of the viewport have the requested size, and that nothing else changes."""
 
 from __future__ import annotations
 

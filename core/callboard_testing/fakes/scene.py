@@ -1,5 +1,5 @@
-"""The fake host's scene: the ports' protocols over a dict. Every method runs on the main thread
-only."""
+"""The fake host's scene, which implements the ports over a dict. Every method runs on the main
+thread only."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ class FakeScene:
         self._guard()
         self._file, self._modified = file, False
 
-    # -- inside ---------------------------------------------------------------------------------
+    # -- internals ------------------------------------------------------------------------------
 
     def _summary(self, path: str) -> Json:
         shape = self._objects[path]

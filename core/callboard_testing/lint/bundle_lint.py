@@ -143,5 +143,5 @@ def is_own(folder: Path, name: str) -> bool:
     try:
         place = (folder / name).resolve()
         return place.is_file() and folder.resolve() in place.parents
-    except (OSError, ValueError):  # no system has files with such names
+    except (OSError, ValueError):  # No system has files with such names.
         return False

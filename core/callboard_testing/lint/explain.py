@@ -1,4 +1,5 @@
-"""The parts of tools that come from their functions, because ``tools.yaml`` leaves them out."""
+"""Lists the parts of tools that come from their functions, because ``tools.yaml`` leaves them
+out."""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def _parameters(function: Function, tool: ToolDeclaration) -> Iterator[tuple[int
             continue
         if name not in properties:
             if not properties and tool.input_schema.get("additionalProperties", True):
-                continue  # the schema says nothing about its arguments
+                continue  # The schema says nothing about its arguments.
             wrong = f"{function.name}() needs '{name}', which its input_schema doesn't have; add it"
         elif name not in tool.input_schema.get("required", ()):
             wrong = f"{function.name}() needs '{name}', which may be left out; list it as required"

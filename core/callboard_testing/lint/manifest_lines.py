@@ -1,4 +1,4 @@
-"""The lines of the parts of a bundle's ``manifest.json``."""
+"""Finds the line of each part of a bundle's ``manifest.json``."""
 
 from __future__ import annotations
 

@@ -289,7 +289,7 @@ def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_y
         if key == "type" and isinstance(one, (str, list)):
             words = one if isinstance(one, list) else [one]
             yield from (((*at, key), w) for w in words if isinstance(w, str) and w not in _TYPES)
-        elif key not in ("default", "enum", "const", "examples"):  # values, not schemas
+        elif key not in ("default", "enum", "const", "examples"):  # These are values, not schemas.
             yield from _unknown_types(one, (*at, key))
 
 

@@ -1,1 +1,1 @@
-"""Blender itself: names, undo, and its events."""
+"""Blender's own names, undo and events."""

@@ -1,4 +1,4 @@
-"""The contents of a .blend file on disk, read from its blocks. Blender doesn't open it."""
+"""Reads the contents of a .blend file on disk from its blocks. Blender doesn't open it."""
 
 from __future__ import annotations
 

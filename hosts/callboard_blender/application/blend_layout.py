@@ -1,4 +1,4 @@
-"""The memory layout of Blender's structures, read from a .blend file."""
+"""Reads the memory layout of Blender's structures from a .blend file."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The files that a .blend file uses, read from its blocks before Blender opens it: Blender reads
-libraries, and their libraries, as soon as it opens a file.
+"""Finds the files that a .blend file uses in its blocks, before Blender opens it. As soon as
+Blender opens a file, it reads libraries, and their libraries.
 
 Every string with room for a path counts, so a kind of path that a later Blender adds counts too.
 The exceptions are strings that name outputs, which are checked when something is written, and
@@ -107,7 +107,7 @@ def is_own(place: str, own: Sequence[str]) -> bool:
 def place_of(text: str, file: str) -> str:
     """Return the path that Blender opens for a path in a file. Two leading slashes mean the file's
     folder. Outside Windows, a drive becomes a folder named after its letter."""
-    if text.startswith("//"):  # before backslashes become slashes, as in Blender
+    if text.startswith("//"):  # This comes before backslashes become slashes, as in Blender.
         relative = text[2:] if os.name == "nt" else text[2:].replace("\\", "/")
         return f"{Path(file).parent}/{relative.lstrip('/')}"
     if os.name != "nt":
@@ -409,7 +409,7 @@ def _skip(stream: IO[bytes], length: int) -> None:
 def _unpacked(packed: IO[bytes]) -> Any:
     """Return a reader that decompresses Zstandard data. Raises ImportError."""
     try:
-        import zstandard  # comes with the Blender of blender.org
+        import zstandard  # It comes with the Blender of blender.org.
     except ImportError:
         # It comes with Python 3.14.
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
@@ -432,7 +432,7 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
                 with _unpacked(plain) as reader:
                     yield reader
             except Exception as error:
-                # Either module's ZstdError; the two share no base class.
+                # This is either module's ZstdError. The two share no base class.
                 if type(error).__name__ != "ZstdError":
                     raise
                 raise ValueError(str(error)) from None

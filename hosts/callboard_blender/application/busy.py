@@ -1,4 +1,4 @@
-"""The work that keeps Blender busy, for callers that wait for its end."""
+"""Reports the work that keeps Blender busy, for callers that wait for its end."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ class Busy:
             for end in ends:
                 self._add(end, partial(self._end, task))
         self._events = WindowEvents()
-        # A handler left behind keeps the bpy module alive, and then the process doesn't end.
+        # A handler that is left behind keeps the bpy module alive, and then the process doesn't
+        # end.
         atexit.register(self.close)
 
     @property
@@ -64,7 +65,7 @@ class Busy:
             return "opening a file"
         if work == "read":
             return None
-        if work != "files":  # a scene can be saved during its render
+        if work != "files":  # A scene can be saved during its render.
             for job, doing in _JOBS.items():
                 if bpy.app.is_job_running(job):
                     return doing
@@ -84,7 +85,7 @@ class Busy:
     def _add(self, name: str, note: Callable[[], None]) -> None:
         handlers = getattr(bpy.app.handlers, name, None)
         if handlers is None:
-            return  # the handlers for failures exist in 4.0 and later
+            return  # The handlers for failures exist in 4.0 and later.
 
         @persistent  # type: ignore[untyped-decorator]
         def noted(*_: object) -> None:

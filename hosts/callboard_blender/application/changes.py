@@ -1,4 +1,5 @@
-"""Changes to Blender's scene, as its handlers report them, and whether callboard made them."""
+"""Notes changes to Blender's scene, as its handlers report them, and whether callboard made
+them."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class SceneChanges:
         #: The artist's mode when the running step began.
         self.mode = Mode()
         self.unsaved = False
-        #: True after one of our steps has saved or opened a file. With windows, Blender marks the
+        #: True after one of our steps has saved or opened a file. With a GUI, Blender marks the
         #: file as unmodified only after the next events.
         self._settling = False
         #: True while Blender's undo stack holds the state that the next step starts from.
@@ -60,7 +61,7 @@ class SceneChanges:
         """Return Blender's lists of handlers, each with the function to add."""
         handlers = bpy.app.handlers
 
-        # Blender drops plain handlers when it opens a file; only functions can be marked to stay.
+        # Blender drops plain handlers when it opens a file. Only functions can be marked to stay.
         @persistent  # type: ignore[untyped-decorator]
         def updated(*_: object) -> None:
             forget()
@@ -120,8 +121,8 @@ class SceneChanges:
     def _listen(self) -> None:
         for handler_list, function in self._added:
             handler_list.append(function)
-        # A handler left behind keeps the bpy module alive beyond the interpreter, and then the
-        # process doesn't end.
+        # A handler that is left behind keeps the bpy module alive beyond the interpreter, and then
+        # the process doesn't end.
         atexit.register(self.close)
 
     @contextmanager
@@ -172,7 +173,7 @@ def _by_a_script() -> bool:
     """Return whether a timer or a handler made the change that Blender is reporting. Blender pushes
     an undo state for the artist's changes and for add-ons' operators, but not for changes by a
     timer or a handler."""
-    frame = sys._getframe(2).f_back  # the code that made the change, or None
+    frame = sys._getframe(2).f_back  # This is the code that made the change, or None.
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
     return frame is not None and frame.f_code.co_name not in ("execute", "invoke", "modal")

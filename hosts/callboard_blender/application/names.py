@@ -212,5 +212,5 @@ def _look_up(name: str) -> bpy.types.Object | None:
     obj = _current().paths.get(name)
     try:
         return obj if obj is not None and obj.name_full == name else None
-    except ReferenceError:  # the object was removed
+    except ReferenceError:  # The object was removed.
         return None

@@ -1,5 +1,5 @@
-"""Files outside a call's roots that the open scene would read or write, for calls held to their
-roots."""
+"""Finds files outside a call's roots that the open scene would read or write, for calls that are
+held to their roots."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _writing() -> Sequence[Any]:
     shown: Any = scene()
     if not held_to_roots():
         return ()
-    if hasattr(shown, "compositing_node_group"):  # in 5.0 and later
+    if hasattr(shown, "compositing_node_group"):  # This exists in 5.0 and later.
         tree = shown.compositing_node_group
     else:
         tree = shown.node_tree if shown.use_nodes else None
@@ -77,7 +77,7 @@ def _writing() -> Sequence[Any]:
 def _leaves(node: Any) -> bool:
     starts = _starts(node)
     if any("{" in start for start in starts):
-        return True  # Blender 5 fills in placeholders only when it writes
+        return True  # Blender 5 fills in placeholders only when it writes.
     # If a link has the name of a numbered file, Blender writes through it.
     there = (beginning(start.split("#", 1)[0]) for start in starts)
     return bool(outside([*starts, *chain.from_iterable(there)], write=True))

@@ -1,10 +1,11 @@
-"""Operators inside ``temp_override``, which up to Python 3.11 need the interpreter to themselves.
+"""Guards operators inside ``temp_override``, which up to Python 3.11 need the interpreter to
+themselves.
 
 An operator releases the interpreter lock while it runs, and takes the lock when it needs it. Inside
 ``temp_override`` Blender looks into a Python dictionary for parts of the context, and takes the
 lock only if no thread at all holds it. From Python 3.12 on, that check covers only its own thread.
-In earlier versions, another thread that runs Python at that moment crashes Blender: see
-docs/decisions/0392.
+In earlier versions, another thread that runs Python at that moment crashes Blender (see
+docs/decisions/0392).
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def _in_one() -> bool:
 
 def guard() -> Callable[[], None]:
     """Make every operator that runs inside an override suspend callboard's threads, whoever calls
-    it. Return a function that ends this; the last host's function ends it for all. Call both on the
+    it. Return a function that ends this. The last host's function ends it for all. Call both on the
     main thread. The returned function is idempotent."""
     global _hosts
     _hosts += 1

@@ -22,7 +22,8 @@ def reader() -> Iterator[Callable[[int], int | None]]:
     write.argtypes = (ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t)
 
     def read(address: int) -> int | None:
-        # The system checks the address and reports an error; reading it directly would crash.
+        # The system checks the address and reports an error. Reading the address directly would
+        # crash.
         if write(sending, address, 8) != 8:
             return None
         return int.from_bytes(os.read(receiving, 8), "little")

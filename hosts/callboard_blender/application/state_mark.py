@@ -1,7 +1,7 @@
 """A mark in each state of Blender's undo stack that says which of our steps it holds.
 
 Blender reports that it has gone to another state, but not which one. So each state identifies
-itself in an unused palette: Blender keeps such data in its undo stack, doesn't write it into files,
+itself in an unused palette. Blender keeps such data in its undo stack, doesn't write it into files,
 and doesn't list names that begin with a dot.
 """
 

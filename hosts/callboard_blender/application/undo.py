@@ -1,8 +1,8 @@
 """Undo steps on Blender's own undo stack, so that the artist's Ctrl+Z undoes a call as well.
 
-Blender saves states, not edits: pushing stores the current scene under a label, undoing goes back
-to the previous state. A step is therefore pushed when it ends. To roll back, the half-done state is
-pushed too, and undone. All of this works in background mode once a first state exists.
+Blender saves states, not edits. Pushing stores the current scene under a label, and undoing goes
+back to the previous state. A step is therefore pushed when it ends. To roll back, the half-done
+state is pushed too, and undone. All of this works in background mode once a first state exists.
 """
 
 from __future__ import annotations
@@ -192,8 +192,8 @@ class BlenderUndo:
         return undo_ids[-1]
 
     def end_jobs(self) -> None:
-        """End jobs that Blender runs in threads of their own, such as a render: going back one
-        state ends them, and the state below is an identical copy. Undo stays possible; redo
+        """End jobs that Blender runs in threads of their own, such as a render. Going back one
+        state ends them, and the state below is an identical copy. Undo stays possible, but redo
         doesn't."""
         changes = self._changes
         if changes.in_step:

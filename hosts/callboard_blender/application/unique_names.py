@@ -1,9 +1,9 @@
-"""Names that Blender can keep apart.
+"""Makes names that Blender can keep apart.
 
 Up to 4.4, Blender numbers copies from the number after the last dot, and miscounts if it would
-format that number differently: once ``a.1`` is gone, a copy of ``a.001`` is called ``a.001`` too.
-If two objects share a name, the next undo loses one of them or crashes Blender. Seen in 3.4, 4.2
-and 4.3; gone in 4.5.
+format that number differently. For example, once ``a.1`` is gone, a copy of ``a.001`` is called
+``a.001`` too. If two objects share a name, the next undo loses one of them or crashes Blender. This
+happens in 3.4, 4.2 and 4.3, but no longer in 4.5.
 """
 
 from __future__ import annotations

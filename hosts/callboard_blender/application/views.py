@@ -1,4 +1,4 @@
-"""The artist's 3D view, and views in general: a view matrix and a projection matrix."""
+"""Finds the artist's 3D view, and computes the view and projection matrices of views."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys at every frame that replace whatever moved the objects."""
+"""Sets keys at every frame, which replace whatever moved the objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of objects with everything below them. References among the originals through modifiers,
+"""Copies objects with everything below them. References among the originals through modifiers,
 constraints and drivers become references among the copies. Each copy has its own keys and its own
 data (mesh, light, camera); materials stay shared."""
 
@@ -145,7 +145,7 @@ def _repoint(holder: Any, copies: _Copies) -> None:
             if target.target in copies:
                 target.target = copies[target.target]
     if isinstance(holder, bpy.types.NodesModifier):
-        # The inputs of the modifier's node group.
+        # These are the inputs of the modifier's node group.
         for key in holder.keys():  # noqa: SIM118 - not a mapping
             if isinstance(holder[key], bpy.types.Object) and holder[key] in copies:
                 holder[key] = copies[holder[key]]

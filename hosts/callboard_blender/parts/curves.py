@@ -1,5 +1,5 @@
-"""Animation curves and drivers, in every supported version of Blender: up to 4.3 an action for each
-user, later an action with a slot for each user."""
+"""Finds animation curves and drivers in every supported version of Blender. Up to 4.3 there is an
+action for each user, and later an action with a slot for each user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An object's details besides its transform: materials, modifiers, lens, power, keys."""
+"""Reads an object's details besides its transform: materials, modifiers, lens, power and keys."""
 
 from __future__ import annotations
 

@@ -165,8 +165,8 @@ def export_options(
 
 
 def _counted(kind: str, axes: Axes, scale: float) -> dict[str, Any]:
-    """Return scale and axes under both spellings: operators that used to be add-ons spell them
-    differently."""
+    """Return scale and axes under both spellings, because operators that used to be add-ons spell
+    them differently."""
     if kind == "alembic":
         if axes.up_axis != "Y":
             raise HostError("an Alembic file has Y up; leave up_axis out")

@@ -1,4 +1,4 @@
-"""An object's color: the base color of its own material."""
+"""Reads and sets an object's color, which is the base color of its own material."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def read_color(obj: bpy.types.Object) -> list[float] | None:
 
 def set_color(obj: bpy.types.Object, color: Vector) -> None:
     if not hasattr(obj.data, "materials"):
-        raise HostError(f"'{obj.name}' is of type {obj.type.lower()}, which has no colour")
+        raise HostError(f"'{obj.name}' is of type {obj.type.lower()}, which has no color")
     if not obj.material_slots:
         refuse_linked_data(obj)
     rgba = (*color, 1.0)
@@ -33,7 +33,7 @@ def set_color(obj: bpy.types.Object, color: Vector) -> None:
     material.diffuse_color = rgba
     shader = shader_of(material)
     if shader is None:
-        raise HostError(f"material '{material.name}' has no Principled BSDF to colour")
+        raise HostError(f"material '{material.name}' has no Principled BSDF to color")
     base = shader.inputs["Base Color"]
     for link in list(base.links):
         material.node_tree.links.remove(link)

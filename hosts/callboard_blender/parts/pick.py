@@ -1,4 +1,5 @@
-"""Finds what a picture shows at a point: the first surface that a ray from the eye meets."""
+"""Finds the object at a point of a picture. It has the first surface that a ray from the eye
+meets."""
 
 from __future__ import annotations
 

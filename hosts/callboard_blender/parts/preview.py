@@ -1,4 +1,4 @@
-"""A stand-in for the viewport's shading in a quick render when Blender has no window."""
+"""Imitates the viewport's shading in a quick render when Blender has no window."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def previewed(shading: str) -> Iterator[list[Setting]]:
 
 
 def _nodes(owner: Any) -> Any:
-    if owner.node_tree is None:  # always exists in 5.0 and later
+    if owner.node_tree is None:  # This always exists in 5.0 and later.
         owner.use_nodes = True
     return owner.node_tree
 

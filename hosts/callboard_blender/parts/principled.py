@@ -1,4 +1,5 @@
-"""A material's Principled BSDF, with its values under our names in every version of Blender."""
+"""Reads and sets a material's Principled BSDF, with its values under our names in every version of
+Blender."""
 
 from __future__ import annotations
 

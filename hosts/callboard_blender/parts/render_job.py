@@ -96,7 +96,8 @@ class _Job:
                 handlers.remove(function)
 
     def start(self) -> None:
-        """Start the render; return once Blender has its own copy of the scene. Raises HostError."""
+        """Start the render, and return once Blender has its own copy of the scene. Raises
+        HostError."""
         preferences = bpy.context.preferences
         # Keep windows from opening over the artist's work, and the preferences from counting as
         # changed.

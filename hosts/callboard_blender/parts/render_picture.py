@@ -1,4 +1,4 @@
-"""Render one picture and leave the scene as it was.
+"""Renders one picture and leaves the scene as it was.
 
 Inside Blender, the scene's own engine and settings are used. In background mode, a scene set to
 EEVEE or Workbench, which need a graphics card, is rendered by Cycles on the processor with few
@@ -86,7 +86,7 @@ def settings(
     elif samples is not None:
         owner, key = _samples_of(shown)
         wanted += [(owner, key, min(samples, getattr(owner, key)))] if owner is not None else []
-        if render.engine == "CYCLES":  # some builds have no denoiser
+        if render.engine == "CYCLES":  # Some builds have no denoiser.
             wanted.append((shown.cycles, "use_denoising", False))
     wanted += more
     with put_back(wanted):
@@ -110,7 +110,7 @@ def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
 
 @contextmanager
 def put_back(wanted: Sequence[Setting]) -> Iterator[None]:
-    """Apply each setting; restore them all afterwards."""
+    """Apply each setting, and restore all of them afterwards."""
     before = [(owner, key, _kept(getattr(owner, key))) for owner, key, _ in wanted]
     try:
         for owner, key, value in wanted:

@@ -1,4 +1,4 @@
-"""The primitives as meshes, centered on the origin, their axis along Z."""
+"""Makes the primitives as meshes, centered on the origin, with their axis along Z."""
 
 from __future__ import annotations
 

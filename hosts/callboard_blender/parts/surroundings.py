@@ -1,4 +1,5 @@
-"""The scene's surroundings: Blender's world as an image, a color or a sky."""
+"""Reads and sets the scene's surroundings, which are Blender's world as an image, a color or a
+sky."""
 
 from __future__ import annotations
 
@@ -112,7 +113,7 @@ def _set_turn(tree: Any, color: Any, turn: float) -> None:
 
 
 def _new_mapping(tree: Any, picture: Any) -> Any:
-    """Add a node that turns the picture, after what places it now."""
+    """Add a node that rotates the picture, after the nodes that place it now."""
     mapping, into = tree.nodes.new("ShaderNodeMapping"), picture.inputs["Vector"]
     mapping.location = (picture.location.x - 200, picture.location.y)
     if into.is_linked:
@@ -127,7 +128,7 @@ def _new_mapping(tree: Any, picture: Any) -> Any:
 
 
 def _turn(source: Any) -> float | None:
-    """Return the picture's turn. None if other nodes drive it."""
+    """Return the picture's rotation, or None if other nodes drive it."""
     mapping = _mapping(source)
     if mapping is None:
         return 0.0

@@ -1,5 +1,5 @@
-"""Pictures linked to the sockets of a Principled BSDF: coordinates, mapping, picture, and the node
-that turns the picture into a number or a direction."""
+"""Links pictures to the sockets of a Principled BSDF, with nodes for coordinates and mapping, and a
+node that turns the picture into a number or a direction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Local transforms as translate, rotate (Euler XYZ, degrees) and scale, relative to the parent.
+"""Reads and sets local transforms as translate, rotate (Euler XYZ, degrees) and scale, relative to
+the parent.
 
 Blender has a further matrix between parent and child, delta transforms and several rotation modes.
 As long as that matrix only translates, rotates and scales uniformly, each component follows from

@@ -1,5 +1,5 @@
-"""Cleans up after Blender's import of a USD file: an object and its shape become a single object
-again, under its original name, groups that a program generated are removed, and motion becomes
+"""Cleans up after Blender's import of a USD file. An object and its shape become a single object
+again, under its original name. Groups that a program generated are removed, and motion becomes
 keys."""
 
 from __future__ import annotations
@@ -160,7 +160,7 @@ def _name_of(prim: Any) -> str | None:
 
 def _rename(names: Mapping[bpy.types.Object, str]) -> None:
     for number, obj in enumerate(names):
-        obj.name = f"arriving {number}"  # so that names don't collide
+        obj.name = f"arriving {number}"  # This keeps names from colliding.
     for obj, name in names.items():
         obj.name = name
 

@@ -1,6 +1,7 @@
-"""Motion in USD files. Blender writes every frame, and reads motion as a link to the file. If the
-values change linearly between keys, this module keeps only the samples at the keys. It also stores
-a note of all keys. On import, samples become keys again, so that the file is no longer needed.
+"""Handles motion in USD files. Blender writes every frame, and reads motion as a link to the file.
+If the values change linearly between keys, this module keeps only the samples at the keys. It also
+stores a note of all keys. On import, samples become keys again, so that the file is no longer
+needed.
 
 The note is custom data of a prim. For each component, it holds the seconds at which there are keys,
 and the interpolation after each key. The note counts only if its keys reproduce the motion of the
@@ -199,7 +200,7 @@ def _noted(prim: Any) -> dict[str, Keys]:
             seconds = [float(second) for second in each["seconds"]]
             words = [str(word) for word in each["interpolation"]]
         except (KeyError, TypeError, ValueError):
-            continue  # the note came with the file and may be malformed
+            continue  # The note came with the file and may be malformed.
         if len(seconds) == len(words):
             by_component[component] = sorted(zip(seconds, words, strict=True))
     return by_component
@@ -252,7 +253,7 @@ def _keyed(
     pace: float,
     close: float,
 ) -> bool:
-    """Key one component; return whether the keys reproduce the component's motion."""
+    """Key one component, and return whether the keys reproduce the component's motion."""
     channel = _CHANNELS[component]
     for curve in _curves(obj, channel):
         for frame in [point.co.x for point in curve.keyframe_points]:

@@ -1,5 +1,5 @@
-"""Everything about one object that its place and details leave out: what it uses, what moves it,
-and why it isn't seen."""
+"""Collects everything about one object that its place and details leave out, such as what it uses,
+what moves it, and why it isn't seen."""
 
 from __future__ import annotations
 
@@ -172,7 +172,7 @@ def _uses(obj: bpy.types.Object) -> set[str]:
         for node in _nodes(slot.material) if slot.material else ():
             used.update((_image_of(node), getattr(node, "node_tree", None)))
     names = {each.name_full for each in used if each is not None}
-    return names - {obj.name_full}  # its own data often has its name
+    return names - {obj.name_full}  # Its own data often has its name.
 
 
 def _named_by(each: Any) -> Iterator[Any]:
@@ -182,7 +182,7 @@ def _named_by(each: Any) -> Iterator[Any]:
             value = getattr(each, prop.identifier)
             if isinstance(value, bpy.types.ID):
                 yield value
-    for target in getattr(each, "targets", ()):  # an armature's constraint
+    for target in getattr(each, "targets", ()):  # This is an armature's constraint.
         if target.target is not None:
             yield target.target
     if getattr(each, "type", "") == "NODES":

@@ -1,4 +1,4 @@
-"""Objects' places in the world, and everything besides their own transform that affects those
+"""Finds objects' places in the world, and everything besides their own transform that affects those
 places."""
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:
 
 
 def _corners(obj: bpy.types.Object) -> list[Vec]:
-    """Return corners of boxes along the world's axes."""
+    """Return points in the world whose box, along the world's axes, encloses the object."""
     try:
         placed = world_of(obj)
     except HostError:

@@ -1,4 +1,4 @@
-"""The timeline and an object's keys: the port ``animation``."""
+"""The port ``animation``: the timeline and an object's keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Any attribute of any object: the port ``attributes``. An attribute's name is its path in Blender,
+"""The port ``attributes``: any attribute of any object. An attribute's name is its path in Blender,
 relative to the object: ``hide_render``, ``data.energy``, ``modifiers["Bevel"].width``, and
 ``["mood"]`` or plain ``mood`` for a custom property."""
 

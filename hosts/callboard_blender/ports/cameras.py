@@ -1,4 +1,4 @@
-"""Cameras: the port ``cameras``."""
+"""The port ``cameras``: cameras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts for checks of the scene: the port ``check``. Meshes are as modelled, before their
+"""The port ``check``: facts for checks of the scene. Meshes are as modelled, before their
 modifiers."""
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class _Users:
 
     def in_a_scene(self, named: bpy.types.ID) -> bool:
         if isinstance(named, bpy.types.Library):
-            return True  # data linked from it doesn't count as its user
+            return True  # Data that is linked from it doesn't count as its user.
         if self._of is None:
             self._of = bpy.data.user_map()
         known, walk = {named}, [named]

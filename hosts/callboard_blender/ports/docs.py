@@ -1,4 +1,4 @@
-"""The documentation in Blender's RNA and operators: the port ``docs``."""
+"""The port ``docs``: the documentation in Blender's RNA and operators."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class BlenderDocs(KeptDocs):
             return _parameters(getattr(getattr(bpy.ops, group), name).get_rna_type().properties)
         owner, _, name = entry.name.partition(".")
         rna = _rna_of(owner)
-        if rna is None:  # an add-on has been switched off since
+        if rna is None:  # An add-on has been switched off since.
             return {}
         if entry.kind == "type":
             names = [prop.identifier for prop in rna.properties if prop.identifier != "rna_type"]

@@ -1,4 +1,4 @@
-"""Changing the scene: the port ``scene.mutate``. It edits data directly, because operators need a
+"""The port ``scene.mutate``: changing the scene. It edits data directly, because operators need a
 context that background mode doesn't have."""
 
 from __future__ import annotations

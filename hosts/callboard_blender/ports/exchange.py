@@ -1,4 +1,4 @@
-"""Exchanging files with other programs: the port ``exchange``."""
+"""The port ``exchange``: exchanging files with other programs."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ class BlenderExchange:
                 TemporaryDirectory(prefix="callboard-") as apart,
                 frame_kept() if moving else nullcontext(),
             ):
-                # A folder of our own: no link can be placed there, and a failure leaves nothing
+                # In a folder of our own, no link can be placed, and a failure leaves nothing
                 # behind.
                 suffix = ".glb" if kind == "gltf" else Path(path).suffix.lower()
                 written = Path(apart, f"{Path(path).stem}{suffix}")

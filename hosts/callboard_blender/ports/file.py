@@ -1,4 +1,4 @@
-"""The contents of .blend files and the files they name: the port ``file``. The open file is read
+"""The port ``file``: the contents of .blend files and the files they name. The open file is read
 from Blender, and other files from their blocks."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Opening and saving .blend files: the ports ``filesystem.read`` and ``filesystem.write``."""
+"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving .blend files."""
 
 from __future__ import annotations
 

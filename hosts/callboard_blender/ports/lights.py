@@ -1,4 +1,4 @@
-"""Lights: the port ``lights``. The environment is in ``surroundings``."""
+"""The port ``lights``: lights. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _area_scale(obj: bpy.types.Object) -> tuple[float, float]:
     """Return scene units per unit of an area light, because scaling the object scales the light."""
     try:
         placed = world_of(obj)
-    except HostError:  # Blender doesn't evaluate it
+    except HostError:  # Blender doesn't evaluate the object.
         placed = obj.matrix_world
     axes = placed.to_scale()
     return abs(axes.x) or 1.0, abs(axes.y) or 1.0

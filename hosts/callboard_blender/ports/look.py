@@ -1,4 +1,4 @@
-"""Pictures of the scene for an agent: the port ``look``. The artist's view draws them if there is
+"""The port ``look``: pictures of the scene for an agent. The artist's view draws them if there is
 one. ``rendered`` pictures, and all pictures when Blender has no window, are quick renders."""
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _shaded(view: Shown, asked: Look) -> list[Setting]:
         if asked.shading != "material":
             name = "show_xray_wireframe" if asked.shading == "wireframe" else "show_xray"
             wanted.append((shading, name, asked.shading != "solid"))
-            # An even background, so that empty areas can be recognized.
+            # The background is even, so that empty areas can be recognized.
             wanted += [(shading, "background_type", "VIEWPORT")]
             wanted += [(shading, "background_color", (0.05, 0.05, 0.05))]
     return wanted

@@ -1,4 +1,4 @@
-"""Materials and their objects: the port ``materials``."""
+"""The port ``materials``: materials and their objects."""
 
 from __future__ import annotations
 
@@ -166,7 +166,10 @@ def _refuse(obj: bpy.types.Object, faces: Sequence[int] | None) -> None:
         )
     count = len(obj.data.polygons)
     if max(faces) >= count:
-        raise HostError(f"'{obj.name}' has {count} faces; {max(faces)} is not one of them")
+        raise HostError(
+            f"'{obj.name}' has {count} faces; there is no face {max(faces)}, "
+            f"because faces are numbered from 0"
+        )
 
 
 def _give(obj: bpy.types.Object, material: bpy.types.Material) -> None:
@@ -181,7 +184,7 @@ def _give_faces(obj: bpy.types.Object, material: bpy.types.Material, faces: Sequ
     index = next((i for i, s in enumerate(obj.material_slots) if s.material == material), None)
     if index is None:
         if not obj.material_slots:
-            obj.data.materials.append(None)  # the other faces stay without a material
+            obj.data.materials.append(None)  # The other faces stay without a material.
         obj.data.materials.append(material)
         index = len(obj.material_slots) - 1
     for face in faces:

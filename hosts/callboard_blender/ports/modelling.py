@@ -1,4 +1,4 @@
-"""Changes that need a modeller: the port ``modelling``."""
+"""The port ``modelling``: changes that need a modeller."""
 
 from __future__ import annotations
 

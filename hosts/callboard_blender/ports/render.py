@@ -1,4 +1,4 @@
-"""Rendering to files: the port ``render``."""
+"""The port ``render``: rendering to files."""
 
 from __future__ import annotations
 
@@ -70,8 +70,8 @@ class BlenderRender:
         for index in range(frames):
             path = numbered(pattern, index + 1)
             view = orbiting(box["min"], box["max"], index / frames, width / height, "Z")
-            # Everything is restored after each frame: between two slices the scene belongs to the
-            # artist.
+            # Everything is restored after each frame, because the scene belongs to the artist
+            # between two slices.
             with (
                 _put_back(self._changes),
                 settings(path, width, height),

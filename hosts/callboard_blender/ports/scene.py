@@ -1,4 +1,4 @@
-"""Reading the scene: the port ``scene.read``."""
+"""The port ``scene.read``: reading the scene."""
 
 from __future__ import annotations
 

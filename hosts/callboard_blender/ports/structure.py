@@ -1,4 +1,4 @@
-"""Collections, empties and visibility: the port ``structure``. Here a group is a collection."""
+"""The port ``structure``: collections, empties and visibility. Here a group is a collection."""
 
 from __future__ import annotations
 

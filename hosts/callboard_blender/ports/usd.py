@@ -1,4 +1,4 @@
-"""USD files: the port ``usd``, if Blender was built with OpenUSD and offers its Python modules (4.5
+"""The port ``usd``: USD files, if Blender was built with OpenUSD and offers its Python modules (4.5
 and later). Blender 4.2 can import and export, but can't read a stage's metadata without touching
 the scene, so it doesn't offer the port."""
 
@@ -103,7 +103,7 @@ class BlenderUsd:
 
 
 def _instanced_members() -> set[bpy.types.Object]:
-    """Return the objects that instances show; moving one would move each instance."""
+    """Return the objects that instances show. Moving one would move each instance."""
     shown = (obj.instance_collection for obj in objects() if obj.instance_type == "COLLECTION")
     return {obj for each in set(shown) if each is not None for obj in each.all_objects}
 
@@ -122,8 +122,8 @@ def moves() -> bool:
 
 
 def _repaired(path: str) -> None:
-    """Correct the units: Blender writes the scene's numbers, and declares meters whatever the
-    scene's unit is."""
+    """Correct the units, because Blender writes the scene's numbers, and declares meters whatever
+    the scene's unit is."""
     stage = _opened(path)
     from pxr import UsdGeom
 
@@ -140,8 +140,8 @@ def _repaired(path: str) -> None:
 
 
 def _correct_curve(prim: Any, obj: bpy.types.Object | None, geometry: Any) -> None:
-    """Give a curve its thickness: Blender writes its radius, which only multiplies its bevel. Leave
-    out the copy that Blender writes below a curve with a bevel."""
+    """Give a curve its thickness, because Blender writes its radius, which only multiplies its
+    bevel. Leave out the copy that Blender writes below a curve with a bevel."""
     if obj is None or obj.type != "CURVE":
         return
     above = prim.GetParent()

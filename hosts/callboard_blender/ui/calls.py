@@ -1,5 +1,5 @@
-"""The sidebar's lists: the running calls, and the changes by the last calls, with buttons to undo
-them."""
+"""The sidebar's lists of the running calls, and of the changes by the last calls, with buttons to
+undo them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators that add and remove the artist's roots, with Blender's own file browser."""
+"""The operators that add and remove the artist's roots, with Blender's own file browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Blender's theme as Qt's palette and font."""
+"""Applies Blender's theme to Qt's palette and font."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _over(components: Iterable[float], behind: QColor) -> QColor:
 
 
 def _mixed(a: QColor, b: QColor, share: float) -> QColor:
-    """Return a mix with ``share`` of ``a``; the rest is ``b``."""
+    """Return a mix that has ``share`` of ``a``, and otherwise ``b``."""
     return QColor.fromRgbF(
         a.redF() * share + b.redF() * (1 - share),
         a.greenF() * share + b.greenF() * (1 - share),

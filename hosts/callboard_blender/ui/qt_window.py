@@ -65,14 +65,15 @@ class QtWindow:
             self._server = server
 
     def tick(self) -> bool:
-        """Do pending work; return whether there will be more. Called at every tick of Blender."""
+        """Do pending work, and return whether there will be more. Called at every tick of
+        Blender."""
         if self._server is not None and (self._search is None or self._search.done):
             self._found_out()
         if self._panel is not None:
             self._lend(_MOST_MS)
             if not self._panel.link.open:
                 self._panel = None
-                self._lend(_MOST_MS)  # Qt deletes it here
+                self._lend(_MOST_MS)  # Qt deletes it here.
         return self._panel is not None or self._server is not None
 
     def close(self) -> None:
@@ -131,7 +132,7 @@ class QtWindow:
         self._panel = panel
 
     def _application(self) -> Any:
-        """Return Qt's application: another add-on's, or our own."""
+        """Return Qt's application, which is another add-on's or our own."""
         import PySide6
 
         if PySide6.__version__ == "6.12.0" and sys.version_info < (3, 12):

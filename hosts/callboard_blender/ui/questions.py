@@ -1,5 +1,5 @@
-"""A client's questions to the artist: a mark visible with the sidebar closed, and a pop-up to
-answer."""
+"""Shows a client's questions to the artist, with a mark that is visible even if the sidebar is
+closed, and a pop-up for the answer."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class CALLBOARD_OT_details(bpy.types.Operator):  # type: ignore[misc]
     question: bpy.props.StringProperty()  # type: ignore[valid-type]
 
     def invoke(self, context: Any, event: Any) -> set[str]:
-        # Keep to the question that is the oldest now: a second click must not answer the next
+        # Use the question that is the oldest now, because a second click must not answer the next
         # question.
         self.question = next((one.id for one in residence.snapshot.questions), "")
         scale = context.preferences.system.ui_scale
@@ -132,7 +132,7 @@ def close_ended() -> None:
         return
     for window in bpy.context.window_manager.windows:
         if window.as_pointer() == _popup.window and residence.is_held_by_popup():
-            window.screen = window.screen  # closes the window's pop-ups
+            window.screen = window.screen  # This closes the window's pop-ups.
     _popup.window = 0
 
 

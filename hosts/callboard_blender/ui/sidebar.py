@@ -1,4 +1,4 @@
-"""The panel in the 3D view's sidebar: the server's state, and the artist's decisions.
+"""The panel in the 3D view's sidebar, with the server's state and the artist's decisions.
 
 Parts that are always there come first, so they never move under the pointer.
 """

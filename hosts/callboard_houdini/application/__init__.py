@@ -1,1 +1,1 @@
-"""Houdini itself: names, undo, and its events."""
+"""Houdini's own names, undo and events."""

@@ -1,4 +1,4 @@
-"""Houdini's events. Every callback is removed again when the server stops."""
+"""Listens to Houdini's events. Every callback is removed again when the server stops."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Objects by name, and their hierarchy.
+"""Finds objects by name, and reads their hierarchy.
 
 An object is an object node in ``/obj``, or in a subnet of objects there. Its path is the node's
 path, such as ``/obj/ball``. Its parent is the object wired into it, or else the subnet that

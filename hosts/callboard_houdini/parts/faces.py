@@ -57,7 +57,10 @@ def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
     shape = geometry(node)
     count = 0 if shape is None else count_of(shape)
     if max(faces) >= count:
-        raise HostError(f"'{node.name()}' has {count} faces; {max(faces)} is not one of them")
+        raise HostError(
+            f"'{node.name()}' has {count} faces; there is no face {max(faces)}, "
+            f"because faces are numbered from 0"
+        )
 
 
 def refuse_materials_of_faces(node: hou.ObjNode, done: str) -> None:

@@ -1,4 +1,4 @@
-"""An object's color: the color of its own material.
+"""Reads and sets an object's color, which is the color of its own material.
 
 The material is in a small network inside the object. So a copy of the object includes a copy of the
 network, and deleting the object deletes the network.
@@ -16,7 +16,7 @@ from callboard_houdini.parts.faces import whole
 from callboard_houdini.parts.parms import number, numbers, parm_tuple, set_known, set_numbers
 
 _NETWORK, _MATERIAL = "callboard_look", "surface"
-#: The color parameters of the materials that Houdini ships; linear values.
+#: The color parameters of the materials that come with Houdini. Their values are linear.
 _COLORS = ("basecolor", "base_color", "diffuseColor")
 
 
@@ -33,10 +33,10 @@ def read_color(node: hou.ObjNode) -> list[float] | None:
 
 
 def set_color(node: hou.ObjNode, color: Vector) -> None:
-    with telling(f"colour '{node.name()}'"):
+    with telling(f"color '{node.name()}'"):
         slot = node.parm("shop_materialpath")
         if slot is None or node.childTypeCategory() != hou.sopNodeTypeCategory():
-            raise HostError(f"'{node.name()}' is of type {node.type().name()}, which has no colour")
+            raise HostError(f"'{node.name()}' is of type {node.type().name()}, which has no color")
         material = whole(node)
         if material is None or not _is_inside(material, node) or base_color(material) is None:
             refuse_contents(node)
@@ -46,7 +46,7 @@ def set_color(node: hou.ObjNode, color: Vector) -> None:
             set_known(material, switch, 0)
         parms = base_color(material)
         if parms is None:
-            raise HostError("this Houdini's material has no base colour; colour it with a script")
+            raise HostError("this Houdini's material has no base color; color it with a script")
         set_numbers(parms, color)
 
 

@@ -1,4 +1,4 @@
-"""Parameters, which may be missing on a node and whose values may be of any kind."""
+"""Reads and sets parameters, which may be missing on a node and whose values may be of any kind."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def parm_tuple(node: hou.OpNode, name: str) -> hou.ParmTuple:
 
 
 def number(channel: hou.Parm, frame: float | None = None) -> float:
-    """Return the value, now or at a frame; 0 if it isn't a number."""
+    """Return the value, now or at a frame, or 0 if it isn't a number."""
     value = channel.eval() if frame is None else channel.evalAtFrame(frame)
     return float(value) if isinstance(value, (int, float)) else 0.0
 

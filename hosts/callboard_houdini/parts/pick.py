@@ -1,4 +1,4 @@
-"""Finds what a picture shows at a point: the first surface on the line of sight."""
+"""Finds the object at a point of a picture. It has the first surface on the line of sight."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _meets(sight: LineOfSight, shape: hou.Geometry, placed: hou.Matrix4) -> list
     try:
         back = placed.inverted()
     except hou.OperationFailed:
-        return None  # scaled to zero
+        return None  # The object is scaled to zero.
     ends = (hou.Vector3(*end) * back for end in (sight.start, sight.at(sight.reach)))
     inside = between(*(list(end) for end in ends))
     point, normal, uvw = hou.Vector3(), hou.Vector3(), hou.Vector3()

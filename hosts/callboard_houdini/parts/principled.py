@@ -1,5 +1,5 @@
-"""The values of a principled shader by our names, and the pictures that drive them. A picture is
-multiplied by its value. All pictures of one material have the same UV scale."""
+"""Reads and sets the values of a principled shader by our names, and the pictures that drive them.
+A picture is multiplied by its value. All pictures of one material have the same UV scale."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _PICTURES = (
 )
 #: Menu entries of several versions, best first.
 _SPACES = {"srgb": ("sRGB", "srgb", "sRGB - Texture"), "raw": ("linear", "Raw", "raw")}
-#: Values of ``…_monoChannel``; 0 is the picture's brightness.
+#: Values of ``…_monoChannel``, in which 0 is the picture's brightness.
 _CHANNELS = "_rgb"
 
 
@@ -199,10 +199,10 @@ def _texture(material: hou.OpNode, slot: _Slot) -> Json | None:
 
 
 def _set_space(channel: hou.Parm, wanted: str) -> None:
-    """Set the colour space. A string parameter accepts words that its menu doesn't offer, so the
+    """Set the color space. A string parameter accepts words that its menu doesn't offer, so the
     result is checked."""
     known: list[str] = []
-    with suppress(hou.OperationFailed):  # the parameter has no menu
+    with suppress(hou.OperationFailed):  # The parameter has no menu.
         known = [str(item) for item in channel.menuItems()]
     for name in sorted(_SPACES[wanted], key=lambda name: name not in known):
         with suppress(hou.OperationFailed, TypeError):
@@ -210,7 +210,7 @@ def _set_space(channel: hou.Parm, wanted: str) -> None:
         if channel.evalAsString() == name:
             return
     raise HostError(
-        f"this Houdini has no colour space {' or '.join(_SPACES[wanted])} here; it has"
+        f"this Houdini has no color space {' or '.join(_SPACES[wanted])} here; it has"
         f" {', '.join(known[:12])}"
     )
 

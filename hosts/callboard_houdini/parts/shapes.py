@@ -1,4 +1,5 @@
-"""Primitives, recognized by the node that makes the geometry that an object shows."""
+"""Makes primitives, and recognizes them by the node that makes the geometry that an object
+shows."""
 
 from __future__ import annotations
 
@@ -13,8 +14,8 @@ from callboard_houdini.parts.parms import number, parm, parm_tuple, set_known, s
 _KINDS = {"sphere": "sphere", "box": "cube", "grid": "plane", "torus": "torus"}
 #: Nodes after which a primitive still counts as one.
 _SAME_SHAPE = ("material", "normal", "reverse", "subdivide")
-#: Number of points around the axis: a multiple of four, so that the bounds are those of the round
-#: shape.
+#: Number of points around the axis. It is a multiple of four, so that the bounds are those of the
+#: round shape.
 _AROUND = 24
 
 

@@ -1,4 +1,4 @@
-"""Local transforms as translate, rotate (Euler XYZ, degrees) and scale.
+"""Reads and sets local transforms as translate, rotate (Euler XYZ, degrees) and scale.
 
 An object's parameters have exactly these values, unless the object has a different order, a pivot,
 a uniform scale or a pre-transform. Such objects are read and written through their matrix.

@@ -1,4 +1,4 @@
-"""The timeline and keys: the port ``animation``."""
+"""The port ``animation``: the timeline and keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import numbers, parm_tuple
 from callboard_qt import SampledBake
 
-#: The expression of an interpolated key; any other expression is a formula, not a key.
+#: The expression of an interpolated key. Any other expression is a formula, not a key.
 _INTERPOLATED = re.compile(r"\w+\(\)")
 _CURVE = "bezier()"
 

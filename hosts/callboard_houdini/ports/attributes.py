@@ -1,4 +1,4 @@
-"""Any attribute of any object: the port ``attributes``. Attributes are the object's parameters; a
+"""The port ``attributes``: any attribute of any object. Attributes are the object's parameters; a
 new attribute is a spare parameter."""
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _value(one: hou.Parm, kind: str) -> Any:
     if kind == "string":
         try:
             return str(one.unexpandedString())
-        except hou.OperationFailed:  # an expression
+        except hou.OperationFailed:  # The value is an expression.
             return str(one.evalAsString())
     value = one.eval()
     return value if isinstance(value, (int, float)) and math.isfinite(value) else None

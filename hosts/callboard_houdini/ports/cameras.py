@@ -1,4 +1,4 @@
-"""Cameras: the port ``cameras``. A Houdini scene stores the camera of a render node, but not the
+"""The port ``cameras``: cameras. A Houdini scene stores the camera of a render node, but not the
 camera for pictures of the scene, so callboard marks the latter."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from callboard_houdini.parts.parms import number, numbers, parm, parm_tuple, ref
 _ACTIVE = "callboard_active"
 _PROJECTIONS = {"perspective": "perspective", "ortho": "orthographic"}
 #: Values of ``focalunits``, the unit of focal length and aperture.
-_MILLIMETRES = {"mm": 1.0, "m": 1000.0, "nm": 1e-6, "in": 25.4, "ft": 304.8}
+_MILLIMETERS = {"mm": 1.0, "m": 1000.0, "nm": 1e-6, "in": 25.4, "ft": 304.8}
 #: A new camera's focal length and sensor width, in millimeters.
 _LENS, _SENSOR = 50.0, 36.0
 
@@ -114,7 +114,7 @@ def camera_named(name: str) -> hou.ObjNode:
 
 
 def view_of(node: hou.ObjNode, aspect: float, rendered: bool) -> View:
-    """Return the view of a picture through the camera; ``aspect`` is its width divided by its
+    """Return the view of a picture through the camera. ``aspect`` is its width divided by its
     height. A view shows the camera's whole frame, and a render its whole width. Raises HostError if
     the camera isn't a perspective camera."""
     if str(parm(node, "projection").evalAsString()) != "perspective":
@@ -142,7 +142,7 @@ def _parms(node: hou.ObjNode, values: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _unit(node: hou.ObjNode) -> float:
-    return _MILLIMETRES.get(str(parm(node, "focalunits").evalAsString()), 1.0)
+    return _MILLIMETERS.get(str(parm(node, "focalunits").evalAsString()), 1.0)
 
 
 def _fov(node: hou.ObjNode) -> list[float]:

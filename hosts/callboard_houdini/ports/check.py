@@ -1,4 +1,4 @@
-"""Facts for checks of the scene: the port ``check``."""
+"""The port ``check``: facts for checks of the scene."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class HoudiniChecks(ApplicationChecks):
 
 
 def polygons(path: str, shape: hou.Geometry) -> MeshData:
-    """Return the polygons. Raises HostError for other geometry; ``path`` is the path of the object
+    """Return the polygons. Raises HostError for other geometry. ``path`` is the path of the object
     that shows the geometry."""
     flat = shape.pointFloatAttribValues("P")
     points = [flat[at : at + 3] for at in range(0, len(flat), 3)]

@@ -1,4 +1,4 @@
-"""Changing the scene: the port ``scene.mutate``."""
+"""The port ``scene.mutate``: changing the scene."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class HoudiniSceneEditor:
         for path, node in doomed.items():
             around = node.parent()
             if around is not None and around.path() in doomed:
-                continue  # the object moves with its subnet
+                continue  # The object moves with its subnet.
             with telling(f"delete '{path}'"):
                 node.destroy()
         return list(doomed)

@@ -1,4 +1,4 @@
-"""Exchanging files with other programs: the port ``exchange``. Houdini reads and writes its own
+"""The port ``exchange``: exchanging files with other programs. Houdini reads and writes its own
 geometry as such files. FBX and Alembic files get nodes that stay linked to the file, so these
 formats aren't offered here."""
 

@@ -1,4 +1,4 @@
-"""Opening and saving hip files: the ports ``filesystem.read`` and ``filesystem.write``."""
+"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving hip files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from callboard.host import Json
 from callboard_houdini.application.names import objects, telling
 from callboard_qt import openable, saveable
 
-#: The start of every hip file, an archive of the kind that cpio writes.
+#: The first bytes of every hip file, which is an archive of the kind that cpio writes.
 _MAGIC = b"070707"
-_LICENCE = ", which is what this Houdini's licence works with"
+_LICENCE = ", which is what this Houdini's license works with"
 
 
 class HoudiniFiles:

@@ -1,6 +1,6 @@
-"""Facts about a mesh, and its changes: the port ``geometry``. Each change is a node at the end of
-the object's network, so that the artist sees it and can remove it: first the nodes that change
-faces, then callboard's node for normals, then its node that subdivides."""
+"""The port ``geometry``: facts about a mesh, and its changes. Each change is a node at the end of
+the object's network, so that the artist sees it and can remove it. The nodes that change faces come
+first, then callboard's node for normals, then its node that subdivides."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _before_normals(node: hou.ObjNode, type: str) -> hou.SopNode:
 def _after(
     node: hou.ObjNode, before: hou.SopNode, type: str, name: str | None = None
 ) -> hou.SopNode:
-    """Make a node after ``before``: ahead of our nodes that follow it, or at the end."""
+    """Make a node after ``before``, either ahead of our nodes that follow it or at the end."""
     made = node.createNode(type, name)
     assert isinstance(made, hou.SopNode)
     ours = [each for each in before.outputs() if each.name() in (_ROUNDING, _NORMALS)]

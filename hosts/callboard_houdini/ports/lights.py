@@ -1,4 +1,4 @@
-"""Lights: the port ``lights``. The environment is in ``surroundings``."""
+"""The port ``lights``: lights. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ _KINDS = {
     **{"distant": "sun", "sun": "sun", "point": "point", "sphere": "point"},
     **{"grid": "area", "disk": "area"},
 }
-#: For types without a width, the similar type with a width: Mantra ignores a distant light's angle.
+#: For types without a width, the similar type with a width, because Mantra ignores a distant
+#: light's angle.
 _WIDE = {"distant": "sun", "point": "sphere"}
 
 

@@ -1,4 +1,4 @@
-"""Pictures of the scene for an agent: the port ``look``. The artist's view or Houdini's renderer
+"""The port ``look``: pictures of the scene for an agent. The artist's view or Houdini's renderer
 draws them. Only Houdini with a GUI has this port."""
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _at_frame(number: float) -> Iterator[None]:
 
 @contextmanager
 def _through(viewport: hou.GeometryViewport, camera: hou.ObjNode | None) -> Iterator[None]:
-    """Look through a camera; restore the artist's own camera or view afterwards."""
+    """Look through a camera, and restore the artist's own camera or view afterwards."""
     if camera is None:
         yield
         return

@@ -1,4 +1,4 @@
-"""Materials and their objects: the port ``materials``. New materials are principled shaders in
+"""The port ``materials``: materials and their objects. New materials are principled shaders in
 /mat."""
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ class HoudiniMaterials:
 
 
 def _refuse_others(material: hou.OpNode, node: hou.ObjNode) -> None:
-    """Raise HostError for a material inside another object: it is that object's color, and is
-    deleted with it."""
+    """Raise HostError for a material inside another object, because it is that object's color, and
+    is deleted with it."""
     path = str(material.path())
     if path.startswith(f"{ROOT}/") and not path.startswith(f"{node.path()}/"):
         raise HostError(f"'{path}' belongs to another object; make one with materials__create")

@@ -1,4 +1,4 @@
-"""Rendering to files: the port ``render``.
+"""The port ``render``: rendering to files.
 
 Pictures are rendered by a temporary node in ``/out``, which is removed after each picture. It is a
 Mantra node, which doesn't need a graphics card, or, without Mantra, an OpenGL node. The answer
@@ -93,7 +93,7 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
         if network is None or type not in known:
             continue
         if type == "opengl" and not hou.isUIAvailable():
-            # Without windows, an OpenGL node makes Houdini exit instead of reporting an error.
+            # Without a GUI, an OpenGL node makes Houdini exit instead of reporting an error.
             continue
         node = network.createNode(type, _NAME)
         try:

@@ -1,4 +1,4 @@
-"""Running the agent's code: the port ``script.execute``."""
+"""The port ``script.execute``: running the agent's code."""
 
 from __future__ import annotations
 

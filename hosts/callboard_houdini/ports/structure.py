@@ -1,4 +1,4 @@
-"""Groups, empties and visibility: the port ``structure``. Here a group is a node bundle, which may
+"""The port ``structure``: groups, empties and visibility. Here a group is a node bundle, which may
 contain objects of any network, and an empty is a null."""
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""USD files: the port ``usd``, with the OpenUSD that comes with Houdini.
+"""The port ``usd``: USD files, with the OpenUSD that comes with Houdini.
 
-This module translates objects and USD prims one to one, so that names, hierarchy and colours
+This module translates objects and USD prims one to one, so that names, hierarchy and colors
 survive. Houdini's own import goes through LOPs, which the skill ``houdini-networks`` can build.
 """
 

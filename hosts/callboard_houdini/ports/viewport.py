@@ -1,4 +1,4 @@
-"""Pictures of the active 3D view: the port ``viewport``. Only Houdini with a GUI has this
+"""The port ``viewport``: pictures of the active 3D view. Only Houdini with a GUI has this
 port."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool
     frame = hou.frame()
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
-        # A copy, so that the artist's own flipbook settings stay.
+        # These settings are a copy, so that the artist's own flipbook settings stay.
         settings = viewer.flipbookSettings().stash()
         settings.frameRange((frame, frame))
         settings.output(file.as_posix())

@@ -1,1 +1,1 @@
-"""3ds Max itself: names, undo, and its events."""
+"""3ds Max's own names, undo and events."""

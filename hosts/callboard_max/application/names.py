@@ -1,4 +1,4 @@
-"""Objects by name, and their hierarchy.
+"""Finds objects by name, and reads their hierarchy.
 
 An object is a node. 3ds Max lets several nodes have the same name, even under one parent. So a path
 is the names from the top, ``/Group/Ball``; if several nodes share it, each has its handle added:
@@ -15,7 +15,7 @@ from pymxs import runtime as rt
 from callboard.errors import HostError
 from callboard_qt import family_of, only_one, translated
 
-#: A node, as pymxs wraps it; there are no published types.
+#: A node, as pymxs wraps it. There are no published types.
 Node = Any
 
 _LONGEST = 1024

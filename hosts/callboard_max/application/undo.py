@@ -103,7 +103,7 @@ class MaxUndo(UndoSteps):
         return (*marks[:-1], self._newest())
 
     def _worked(self, step: Callable[[], object]) -> bool:
-        """Undo or redo; return whether that worked. 3ds Max doesn't raise an error if it did
+        """Undo or redo, and return whether that worked. 3ds Max doesn't raise an error if it did
         nothing, but it reports each success, perhaps only after its events have been handled. Until
         then, the scene shows whether it worked."""
         before, owed = _scene_now(), self._own

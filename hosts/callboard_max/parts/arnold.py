@@ -1,4 +1,4 @@
-"""Arnold's light. In 3ds Max it is one class with many shapes."""
+"""Makes Arnold's light. In 3ds Max it is one class with many shapes."""
 
 from __future__ import annotations
 

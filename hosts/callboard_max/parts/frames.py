@@ -1,4 +1,4 @@
-"""Frames, which 3ds Max stores as times."""
+"""Converts frames, which 3ds Max stores as times."""
 
 from __future__ import annotations
 

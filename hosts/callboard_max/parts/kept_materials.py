@@ -1,5 +1,5 @@
-"""The scene's materials. 3ds Max doesn't list them: it keeps only the materials that nodes use.
-Materials that nothing uses yet are stored in the scene's memory."""
+"""Finds the scene's materials. 3ds Max doesn't list them, and keeps only the materials that nodes
+use. Materials that nothing uses yet are stored in the scene's memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.host import AmbiguousName, MaterialNotFound, nearest_names
 from callboard_max.application.names import objects
 from callboard_max.parts.scene_memory import lasting_memory, memory
 
-#: A material or a map, as pymxs wraps it; there are no published types.
+#: A material or a map, as pymxs wraps it. There are no published types.
 Material = Any
 
 

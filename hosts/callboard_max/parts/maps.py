@@ -1,5 +1,5 @@
-"""Maps linked to a material's values: a bitmap, a color correction for one of its channels, a
-normal bump for normals, and a color for a plain opacity."""
+"""Links maps to a material's values. These are a bitmap, a color correction for one of its
+channels, a normal bump for normals, and a color for a plain opacity."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Conversion of transforms from and to 3ds Max's own matrices."""
+"""Converts transforms from and to 3ds Max's own matrices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""An object's color: the color of its own material. 3ds Max stores colors from 0 to 255."""
+"""Reads and sets an object's color, which is the color of its own material. 3ds Max stores colors
+from 0 to 255."""
 
 from __future__ import annotations
 
@@ -40,8 +41,8 @@ def color_of(material: Any) -> list[float] | None:
 
 def set_color(node: Node, color: Vector) -> None:
     if not is_geometry(node):
-        raise HostError(f"'{node.name}' is of type {kind_of(node)}, which has no colour")
-    with telling(f"colour '{node.name}'"):
+        raise HostError(f"'{node.name}' is of type {kind_of(node)}, which has no color")
+    with telling(f"color '{node.name}'"):
         material = node.material
         properties = _color_of(material)
         if properties is None or len(list(rt.refs.dependentNodes(material))) != 1:
@@ -49,7 +50,7 @@ def set_color(node: Node, color: Vector) -> None:
             node.material = material
             properties = _color_of(material)
         if properties is None:
-            raise HostError("this 3ds Max has no physical material; colour it with a script")
+            raise HostError("this 3ds Max has no physical material; color it with a script")
         name, texture = properties
         if has(material, texture):
             setattr(material, texture, None)

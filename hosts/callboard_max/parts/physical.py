@@ -1,4 +1,4 @@
-"""The values of a physical material by our names, and the maps that drive them."""
+"""Reads and sets the values of a physical material by our names, and the maps that drive them."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""Polygons and triangles of an object below its modifiers. An editable poly and an editable mesh
-are read directly. Anything else is read from a temporary copy that is turned into a poly."""
+"""Reads the polygons and triangles of an object below its modifiers. An editable poly and an
+editable mesh are read directly. Anything else is read from a temporary copy that is turned into a
+poly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Primitives, recognized by the object at the bottom of the modifier stack."""
+"""Makes primitives, and recognizes them by the object at the bottom of the modifier stack."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _KINDS = {
     "cone": "cone",
     "torus": "torus",
 }
-#: Number of segments around the axis: a multiple of four, so that the bounds are those of the round
-#: shape.
+#: Number of segments around the axis. It is a multiple of four, so that the bounds are those of the
+#: round shape.
 _AROUND = 32
 
 

@@ -1,4 +1,4 @@
-"""The scene's environment for the port ``lights``: an Arnold dome.
+"""The scene's environment for the port ``lights``, which is an Arnold dome.
 
 A new picture or color goes to callboard's own dome. The artist's domes and environment map are
 switched off and stay in the file. If only the strength or rotation is set, the first dome that is

@@ -1,4 +1,5 @@
-"""Local transforms relative to the parent, as translate, rotate (Euler XYZ, degrees) and scale."""
+"""Reads and sets local transforms relative to the parent, as translate, rotate (Euler XYZ, degrees)
+and scale."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ _LOCKS = {"translate": (1, 3), "rotate": (4, 6), "scale": (7, 9)}
 
 def refuse_locked(node: Node, components: Iterable[str] = _LOCKS) -> None:
     """Raise HostError when the artist has locked an axis of one of these components. 3ds Max's
-    manual doesn't say whether locks apply to scripts; callboard respects them."""
-    flags = str(rt.getTransformLockFlags(node))  # like #{1..3, 9}
+    manual doesn't say whether locks apply to scripts, but callboard respects them."""
+    flags = str(rt.getTransformLockFlags(node))  # The text looks like #{1..3, 9}.
     spans = [(int(a), int(b or a)) for a, b in re.findall(r"(\d+)(?:\.\.(\d+))?", flags)]
     for component in components:
         first, last = _LOCKS[component]

@@ -1,4 +1,4 @@
-"""The timeline and keys: the port ``animation``."""
+"""The port ``animation``: the timeline and keys."""
 
 from __future__ import annotations
 

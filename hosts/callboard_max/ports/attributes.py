@@ -1,4 +1,4 @@
-"""Any attribute of any object: the port ``attributes``. Attributes are the properties of the node's
+"""The port ``attributes``: any attribute of any object. Attributes are the properties of the node's
 object; a new attribute is a custom attribute of the node."""
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _parts(value: Any) -> list[Any] | None:
         return None
     try:
         return list(value)
-    except (TypeError, RuntimeError):  # pymxs wraps all kinds alike
+    except (TypeError, RuntimeError):  # pymxs wraps all kinds alike.
         return None
 
 

@@ -1,4 +1,4 @@
-"""Facts for checks of the scene: the port ``check``. Meshes are triangles, as shown, with their
+"""The port ``check``: facts for checks of the scene. Meshes are triangles, as shown, with their
 modifiers."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Changing the scene: the port ``scene.mutate``."""
+"""The port ``scene.mutate``: changing the scene."""
 
 from __future__ import annotations
 

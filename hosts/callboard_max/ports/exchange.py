@@ -1,4 +1,4 @@
-"""Exchanging files with other programs: the port ``exchange``. FBX goes through Autodesk's plug-in,
+"""The port ``exchange``: exchanging files with other programs. FBX goes through Autodesk's plug-in,
 and USD through Autodesk's component. The other translators use the units set in their dialogs,
 which a script can't read."""
 
@@ -133,8 +133,8 @@ def _set(
     put: Callable[[str, Any], Any],
     wanted: Mapping[str, Any],
 ) -> Iterator[None]:
-    """Change settings in the plug-in's dialogs; restore the artist's settings afterwards. 3ds Max
-    loads the plug-in when it is first used, and until then changes to the settings have no
+    """Change settings in the plug-in's dialogs, and restore the artist's settings afterwards. 3ds
+    Max loads the plug-in when it is first used, and until then changes to the settings have no
     effect."""
     rt.pluginManager.loadClass(plug_in)
     before = {name: get(name) for name in wanted}

@@ -1,4 +1,4 @@
-"""Opening and saving scenes: the ports ``filesystem.read`` and ``filesystem.write``."""
+"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving scenes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ class MaxFiles:
         foreseeable failures are refused first."""
         file = openable(path, {".max": (_MAGIC,)}, "a scene of 3ds Max")
         doing = f"open '{file.name}'; the scene that was open may be closed"
-        # Opening isn't an undo step: 3ds Max clears the list, and with it the step of this call.
+        # Opening isn't an undo step, because 3ds Max clears the list, and with it the step of this
+        # call.
         with telling(doing), pymxs.undo(False):
             done = rt.loadMaxFile(str(file), useFileUnits=True, quiet=True)
         if not done:

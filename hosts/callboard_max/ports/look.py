@@ -1,4 +1,4 @@
-"""Pictures of the scene for an agent: the port ``look``. One of the artist's views draws them
+"""The port ``look``: pictures of the scene for an agent. One of the artist's views draws them
 through a temporary camera, or 3ds Max's renderer draws them. Only 3ds Max with a GUI has this
 port."""
 
@@ -25,8 +25,8 @@ from callboard_max.ports.render import MaxRender
 from callboard_max.ports.viewport import drawn
 from callboard_qt import seen_or_rendered, through
 
-#: The names of a view's styles. See-through isn't one of them: it is a property of the objects
-#: themselves.
+#: The names of a view's styles. See-through isn't one of them, because it is a property of the
+#: objects themselves.
 _STYLES = {"solid": "Clay", "wireframe": "Wireframe", "xray": "Clay", "material": "Shaded"}
 #: Views that can be restored completely after they have used another camera.
 _LENT = ("view_persp_user", "view_camera")
@@ -141,7 +141,7 @@ def _perspective() -> Iterator[None]:
 
 @contextmanager
 def _through(camera: Node) -> Iterator[None]:
-    """Look through a camera; restore the artist's own camera or view afterwards."""
+    """Look through a camera, and restore the artist's own camera or view afterwards."""
     views = rt.viewport
     kind, own, place, angle = views.getType(), views.getCamera(), views.getTM(), views.GetFOV()
     framed = bool(rt.displaySafeFrames)

@@ -1,4 +1,4 @@
-"""Materials and their objects: the port ``materials``. Faces with their own material use a
+"""The port ``materials``: materials and their objects. Faces with their own material use a
 Multi/Sub-Object material and a number in it for each face, which an editable poly stores."""
 
 from __future__ import annotations
@@ -157,7 +157,10 @@ def _assign_faces(node: Node, material: Material, faces: Sequence[int]) -> None:
         rt.convertToPoly(node)
     parts = _parts(node)
     if max(faces) >= len(parts):
-        raise HostError(f"'{node.name}' has {len(parts)} faces; {max(faces)} is not one of them")
+        raise HostError(
+            f"'{node.name}' has {len(parts)} faces; there is no face {max(faces)}, "
+            f"because faces are numbered from 0"
+        )
     for face in faces:
         parts[face] = material
     groups: dict[int, tuple[Material | None, list[int]]] = {}

@@ -1,4 +1,4 @@
-"""Groups, empties and visibility: the port ``structure``. Here a group is a named selection set.
+"""The port ``structure``: groups, empties and visibility. Here a group is a named selection set.
 The groups of 3ds Max's menus are objects themselves, and a node can be in only one of them."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""USD files: the port ``usd``, with Autodesk's component for 3ds Max, which includes OpenUSD's own
+"""The port ``usd``: USD files, with Autodesk's component for 3ds Max, which includes OpenUSD's own
 Python modules. The port exists if that component is installed."""
 
 from __future__ import annotations

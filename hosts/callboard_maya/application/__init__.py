@@ -1,1 +1,1 @@
-"""Maya itself: names, undo, and its messages."""
+"""Maya's own names, undo and messages."""

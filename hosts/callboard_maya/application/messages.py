@@ -1,5 +1,5 @@
-"""Maya's messages. Every callback is removed again, because a callback that outlives the plug-in
-crashes Maya."""
+"""Listens to Maya's messages. Every callback is removed again, because a callback that outlives the
+plug-in crashes Maya."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Objects by name. An object is a transform. Its path is the full DAG path, ``|group|ball``. Its
-bare name is the last part with the namespace, ``char:ball``."""
+"""Finds objects by name. An object is a transform. Its path is the full DAG path, ``|group|ball``.
+Its bare name is the last part with the namespace, ``char:ball``."""
 
 from __future__ import annotations
 

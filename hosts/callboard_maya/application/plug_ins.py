@@ -1,4 +1,4 @@
-"""Plug-ins that come with Maya. Each provides a capability while it is loaded."""
+"""The plug-ins that come with Maya. Each provides a capability while it is loaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Arnold's plug-in, which comes with Maya: its lights, and its additions to Maya's own lights."""
+"""Arnold's plug-in, which comes with Maya. This module has its lights, and its additions to Maya's
+own lights."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The current frame, and frames per second, which Maya stores as a name."""
+"""Reads and sets the current frame, and the frames per second, which Maya stores as a name."""
 
 from __future__ import annotations
 

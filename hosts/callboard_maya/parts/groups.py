@@ -1,4 +1,4 @@
-"""Shading groups: Maya's sets of the objects, or their faces, that have a material."""
+"""Shading groups, which are Maya's sets of the objects, or their faces, that have a material."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An object's color: the color of its own material."""
+"""Reads and sets an object's color, which is the color of its own material."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COLOR_ATTRIBUTES = {
     "phongE": "color",
     "surfaceShader": "outColor",
 }
-COLOURABLE = ("mesh", "nurbsSurface", "subdiv")
+COLORABLE = ("mesh", "nurbsSurface", "subdiv")
 
 
 def read_color(path: str) -> list[float] | None:
@@ -40,9 +40,9 @@ def read_color(path: str) -> list[float] | None:
 def set_color(path: str, color: Vector) -> None:
     shape = shape_of(path)
     kind = cmds.nodeType(shape or path)
-    if shape is None or kind not in COLOURABLE:
-        raise HostError(f"'{bare(path)}' is of type {kind}, which has no colour")
-    with telling(f"colour '{bare(path)}'"):
+    if shape is None or kind not in COLORABLE:
+        raise HostError(f"'{bare(path)}' is of type {kind}, which has no color")
+    with telling(f"color '{bare(path)}'"):
         attribute = _own_color_attribute(path, shape)
         for plug in (
             cmds.listConnections(attribute, source=True, destination=False, plugs=True) or []

@@ -1,4 +1,4 @@
-"""Finds what a picture shows at a point: the first mesh on the line of sight."""
+"""Finds the object at a point of a picture. It has the first mesh on the line of sight."""
 
 from __future__ import annotations
 

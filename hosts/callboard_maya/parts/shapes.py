@@ -1,4 +1,4 @@
-"""Primitives, and how they are recognized."""
+"""Makes primitives, and recognizes them."""
 
 from __future__ import annotations
 

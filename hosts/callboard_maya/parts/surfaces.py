@@ -1,4 +1,5 @@
-"""The values of a standard surface by our names, and the textures that drive them."""
+"""Reads and sets the values of a standard surface by our names, and the textures that drive
+them."""
 
 from __future__ import annotations
 

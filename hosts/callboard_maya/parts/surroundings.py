@@ -1,5 +1,5 @@
-"""The scene's environment for the port ``lights``: an Arnold dome. The artist's domes are hidden
-and stay in the file."""
+"""The scene's environment for the port ``lights``, which is an Arnold dome. The artist's domes are
+hidden and stay in the file."""
 
 from __future__ import annotations
 

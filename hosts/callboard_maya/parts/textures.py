@@ -1,5 +1,5 @@
-"""Pictures that drive an attribute of a material or of the sky dome: a place2dTexture, a file node,
-and for normals a bump2d."""
+"""Connects pictures to an attribute of a material or of the sky dome, by a place2dTexture, a file
+node, and for normals a bump2d."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _space(wanted: str) -> str:
         if name in known:
             return name
     raise HostError(
-        f"this scene's colour configuration has no {' or '.join(_SPACES[wanted])}; it has"
+        f"this scene's color configuration has no {' or '.join(_SPACES[wanted])}; it has"
         f" {', '.join(known[:12])}"
     )
 

@@ -1,4 +1,4 @@
-"""Local transforms as translate, rotate (Euler XYZ, degrees) and scale.
+"""Reads and sets local transforms as translate, rotate (Euler XYZ, degrees) and scale.
 
 An object's channels have exactly these values, unless the object has a different rotate order, a
 rotate axis or a joint orientation. Such objects are read and written through their matrix.

@@ -1,4 +1,5 @@
-"""Lengths. Channels and commands use the artist's unit. A matrix is always in centimeters."""
+"""Converts lengths. Channels and commands use the artist's unit, but a matrix is always in
+centimeters."""
 
 from __future__ import annotations
 

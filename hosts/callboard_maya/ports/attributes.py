@@ -1,4 +1,4 @@
-"""Any attribute of any object: the port ``attributes``. As in Maya itself, an attribute that the
+"""The port ``attributes``: any attribute of any object. As in Maya itself, an attribute that the
 object doesn't have is searched for on the object's shape."""
 
 from __future__ import annotations

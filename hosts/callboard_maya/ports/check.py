@@ -1,4 +1,4 @@
-"""Facts for checks of the scene: the port ``check``."""
+"""The port ``check``: facts for checks of the scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Maya's documentation of its commands and node types: the port ``docs``."""
+"""The port ``docs``: Maya's documentation of its commands and node types."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class MayaDocs(KeptDocs):
             return {"flags": flags[:MOST_LISTED]}
         try:
             attributes = cmds.attributeInfo(allAttributes=True, type=entry.name) or []
-        except RuntimeError:  # a base type, or its plug-in was unloaded
+        except RuntimeError:  # This is a base type, or its plug-in was unloaded.
             return {}
         return {"attributes": [str(name) for name in attributes][:MOST_LISTED]}
 

@@ -1,4 +1,4 @@
-"""Changing the scene: the port ``scene.mutate``. It uses commands, so that Maya's undo covers the
+"""The port ``scene.mutate``: changing the scene. It uses commands, so that Maya's undo covers the
 changes."""
 
 from __future__ import annotations

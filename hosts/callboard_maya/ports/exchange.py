@@ -1,4 +1,4 @@
-"""Exchanging files with other programs: the port ``exchange``, with the translators of Maya's
+"""The port ``exchange``: exchanging files with other programs, with the translators of Maya's
 plug-ins."""
 
 from __future__ import annotations

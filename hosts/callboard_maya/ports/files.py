@@ -1,4 +1,4 @@
-"""Opening and saving Maya scenes: the ports ``filesystem.read`` and ``filesystem.write``."""
+"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving Maya scenes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from callboard.host import Json
 from callboard_maya.application.names import paths, telling
 from callboard_qt import openable, saveable
 
-#: By suffix: the first bytes of a file, and Maya's name for the format.
+#: The first bytes of a file, and Maya's name for the format, by suffix.
 _STARTS = {".ma": (b"//Maya ASCII",), ".mb": (b"FOR4", b"FOR8")}
 _FORMATS = {".ma": "mayaAscii", ".mb": "mayaBinary"}
 

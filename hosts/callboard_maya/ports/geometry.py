@@ -1,4 +1,4 @@
-"""Facts about a mesh, and its changes: the port ``geometry``. Subdivision is Maya's smooth mesh
+"""The port ``geometry``: facts about a mesh, and its changes. Subdivision is Maya's smooth mesh
 preview, which renders too. Other changes go into the mesh, or to the end of its construction
 history if it has one."""
 

@@ -1,4 +1,4 @@
-"""Lights: the port ``lights``. These are Maya's own lights, with Arnold's additions, so the port
+"""The port ``lights``: lights. These are Maya's own lights, with Arnold's additions, so the port
 exists while Arnold's plug-in is loaded. The environment is in ``surroundings``."""
 
 from __future__ import annotations

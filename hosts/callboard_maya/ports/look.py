@@ -1,4 +1,4 @@
-"""Pictures of the scene for an agent: the port ``look``. Either the artist's view draws them
+"""The port ``look``: pictures of the scene for an agent. Either the artist's view draws them
 off-screen, or Maya's renderer renders them. Only Maya with a GUI has this port."""
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _wanted(asked: Look, camera: str) -> dict[str, Any]:
 
 @contextmanager
 def _set(panel: str, wanted: dict[str, Any]) -> Iterator[None]:
-    """Set the view's flags; restore the artist's own afterwards."""
+    """Set the view's flags, and restore the artist's own afterwards."""
     # The published stubs require each flag separately.
     editor: Any = cmds.modelEditor
     before = {flag: editor(panel, query=True, **{flag: True}) for flag in wanted}

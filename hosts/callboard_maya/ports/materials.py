@@ -1,4 +1,4 @@
-"""Materials and their objects: the port ``materials``."""
+"""The port ``materials``: materials and their objects."""
 
 from __future__ import annotations
 
@@ -147,4 +147,7 @@ def _refuse(path: str, faces: Sequence[int] | None) -> None:
     refuse_instance(path, shape)
     count = int(cmds.polyEvaluate(shape, face=True))
     if max(faces) >= count:
-        raise HostError(f"'{bare(path)}' has {count} faces; {max(faces)} is not one of them")
+        raise HostError(
+            f"'{bare(path)}' has {count} faces; there is no face {max(faces)}, "
+            f"because faces are numbered from 0"
+        )

@@ -1,4 +1,4 @@
-"""Rendering to files: the port ``render``.
+"""The port ``render``: rendering to files.
 
 The scene's own renderer is used if it is Arnold, Maya Hardware 2.0 or Maya Software. Any other
 renderer is replaced with Hardware 2.0 in a Maya with a GUI, and with Maya Software, which doesn't
@@ -153,7 +153,7 @@ def _render(engine: str, camera: str, width: int, height: int) -> None:
 
 @contextmanager
 def _settings(wanted: list[tuple[str, Any]]) -> Iterator[None]:
-    """Apply settings; restore the scene's own afterwards."""
+    """Apply settings, and restore the scene's own afterwards."""
     before: list[tuple[str, Any]] = []
     try:
         for plug, value in wanted:

@@ -1,4 +1,4 @@
-"""Groups, empties and visibility: the port ``structure``. Here a group is a set, and an empty is a
+"""The port ``structure``: groups, empties and visibility. Here a group is a set, and an empty is a
 group in Maya's own sense."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""USD files: the port ``usd``, with Autodesk's plug-in for Maya, which includes OpenUSD's own
+"""The port ``usd``: USD files, with Autodesk's plug-in for Maya, which includes OpenUSD's own
 Python modules. The port exists while that plug-in is loaded."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures of the active 3D view: the port ``viewport``. Only Maya with a GUI has this port."""
+"""The port ``viewport``: pictures of the active 3D view. Only Maya with a GUI has this port."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""OpenUSD itself: names, undo, and its notices."""
+"""OpenUSD's own names, undo and notices."""

@@ -1,4 +1,5 @@
-"""``Sdf.CopySpec`` for every layer, also for binary ones, where it fails at targets."""
+"""Copies specs as ``Sdf.CopySpec`` does, but also in binary layers, in which OpenUSD's function
+fails at targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The open document: a stage, its file, and the changes since the last undo step."""
+"""The open document, with a stage, its file, and the changes since the last undo step."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class NameIndex:
                 self._order.remove(WORLD)
         self._walked, self._places, self._named = walked, {}, None
         self._pending.clear()
-        self._drift = 1  # the places are counted with the prim that is the scene itself
+        self._drift = 1  # The places are counted with the prim that is the scene itself.
         self._counted = True
 
     def _place_all(self) -> None:

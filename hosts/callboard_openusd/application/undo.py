@@ -1,4 +1,4 @@
-"""Undo steps: exact, one per call, at a cost that depends only on the call's changes."""
+"""Exact undo steps, one per call, at a cost that depends only on the call's changes."""
 
 from __future__ import annotations
 

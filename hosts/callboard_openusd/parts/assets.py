@@ -22,6 +22,6 @@ def asset_from(asset: str, old: Path, new: Path | None) -> str:
         return full.as_posix()
     try:
         relative = os.path.relpath(full, new).replace(os.sep, "/")
-    except ValueError:  # another drive
+    except ValueError:  # The file is on another drive.
         return full.as_posix()
     return relative if relative.startswith("../") else f"./{relative}"

@@ -1,5 +1,5 @@
-"""Copies of a prim as specs in one layer. A copy keeps everything composed at the prim, whichever
-layers it came from."""
+"""Copies a prim as specs in one layer. A copy keeps everything that is composed at the prim,
+whichever layers it came from."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _comes_with_an_ancestor(node: Pcp.NodeRef) -> bool:
 
 
 def _merged(prim: Usd.Prim, opened: OpenStage) -> Sdf.Layer:
-    """Return the opinions of all sublayers as one layer; references, variants and payloads stay."""
+    """Return the opinions of all sublayers as one layer. References, variants and payloads stay."""
     path, stage = prim.GetPath(), opened.stage
     local = [layer for layer in stage.GetLayerStack(False) if layer.GetPrimAtPath(path)]
     if local == [opened.layer]:

@@ -1,4 +1,4 @@
-"""An object's details besides its transform: material, lens, power, time samples."""
+"""Reads an object's details besides its transform: material, lens, power and time samples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reorders or triangulates the faces of a mesh, along with the data of faces and corners."""
+"""Reorders or triangulates the faces of a mesh, together with the data of faces and corners."""
 
 from __future__ import annotations
 

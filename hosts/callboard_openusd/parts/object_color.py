@@ -1,6 +1,6 @@
-"""An object's color: its own preview material, and the display color for simpler readers. The
-material is below the object, or beside it for an instance, so that it is copied, renamed
-and deleted with the object."""
+"""Reads and sets an object's color, which is that of its own preview material, and the display
+color for simpler readers. The material is below the object, or beside it for an instance, so that
+it is copied, renamed and deleted with the object."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_color(prim: Usd.Prim) -> list[float] | None:
 def set_color(prim: Usd.Prim, color: Vector) -> None:
     if not prim.IsA(UsdGeom.Gprim) and prim.GetTypeName() not in ("Xform", "SkelRoot"):
         raise HostError(
-            f"'{prim.GetName()}' is of type {str(prim.GetTypeName()).lower()}, which has no colour"
+            f"'{prim.GetName()}' is of type {str(prim.GetTypeName()).lower()}, which has no color"
         )
     rgb = Gf.Vec3f(*color)
     material = _own_material(prim)
@@ -49,7 +49,7 @@ def set_color(prim: Usd.Prim, color: Vector) -> None:
         bound, binding = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial(purpose)
         if bound.GetPath() != material.GetPath():
             raise HostError(
-                f"'{prim.GetName()}' can't have a colour of its own: the binding"
+                f"'{prim.GetName()}' can't have a color of its own: the binding"
                 f" '{binding.GetPath()}' decides its material; change it there"
             )
     _refuse_unseen(prim, material)
@@ -68,8 +68,8 @@ def _refuse_unseen(prim: Usd.Prim, material: UsdShade.Material) -> None:
     ]
     if others:
         raise HostError(
-            f"'{prim.GetName()}' can't be coloured as a whole: {len(others)} of the {len(shapes)}"
-            f" shapes below it have materials of their own; colour them instead:"
+            f"'{prim.GetName()}' can't be colored as a whole: {len(others)} of the {len(shapes)}"
+            f" shapes below it have materials of their own; color them instead:"
             f" {', '.join(others[:5])}{' …' if len(others) > 5 else ''}"
         )
 
@@ -112,7 +112,7 @@ def _set_lasting(prim: Usd.Prim, attribute: Usd.Attribute, value: object) -> Non
     wins over the default."""
     samples = attribute.GetTimeSamples()
     if len(samples) > 1:
-        raise HostError(f"the colour of '{prim.GetName()}' is animated, so it was left as it is")
+        raise HostError(f"the color of '{prim.GetName()}' is animated, so it was left as it is")
     attribute.Set(value, samples[0] if samples else Usd.TimeCode.Default())
 
 

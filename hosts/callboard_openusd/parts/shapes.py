@@ -1,4 +1,4 @@
-"""The primitives, centered on the origin, with their axis along the stage's up axis."""
+"""Makes the primitives, centered on the origin, with their axis along the stage's up axis."""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
-"""A material's network: a UsdPreviewSurface, and for each textured input a picture, a transform and
-a reader of the UVs. Every reader of preview surfaces supports these nodes."""
+"""Reads and writes a material's network. It has a UsdPreviewSurface and, for each textured input, a
+picture, a transform and a reader of the UVs. Every reader of preview surfaces supports these
+nodes."""
 
 from __future__ import annotations
 
@@ -243,7 +244,7 @@ def _set(surface: UsdShade.Shader, name: str, kind: Sdf.ValueTypeName, value: ob
 
 def disconnect(there: UsdShade.Input) -> None:
     there.ClearSources()
-    if there.HasConnectedSource():  # in a layer below
+    if there.HasConnectedSource():  # The value is in a layer below.
         there.DisconnectSource()
 
 

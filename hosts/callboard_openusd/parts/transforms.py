@@ -1,8 +1,9 @@
-"""Local transforms as translate, rotate (Euler XYZ, degrees) and scale, whichever ops a prim has.
+"""Reads and sets local transforms as translate, rotate (Euler XYZ, degrees) and scale, whichever
+ops a prim has.
 
 New prims get the three ops of XformCommonAPI. Another tool's stack is kept if it can express the
-values; otherwise one matrix replaces it. Nothing is dropped silently: shear or animation that can't
-be kept raises an error.
+values. Otherwise, one matrix replaces it. Nothing is dropped silently, because shear or animation
+that can't be kept raises an error.
 """
 
 from __future__ import annotations
@@ -137,7 +138,7 @@ def resets_stack(prim: Usd.Prim) -> bool:
 
 def decompose(matrix: Gf.Matrix4d, signs: Vector = (1, 1, 1)) -> Components:
     """Return the components of a matrix. A matrix doesn't show which axes are mirrored, only
-    whether their number is odd; ``signs`` are used if they are consistent with the matrix."""
+    whether their number is odd. ``signs`` are used if they are consistent with the matrix."""
     rows = [Gf.Vec3d(*matrix.GetRow3(i)) for i in range(3)]
     scale = Gf.Vec3d(*(row.GetLength() for row in rows))
     mirrored = matrix.GetDeterminant3() < 0
@@ -221,8 +222,8 @@ def _animated(prim: Usd.Prim) -> HostError:
 
 
 def _when(prim: Usd.Prim, attribute: str) -> Usd.TimeCode:
-    """Return the time at which a written value takes effect: a single sample wins over the default
-    at every time."""
+    """Return the time at which a written value takes effect, because a single sample wins over the
+    default at every time."""
     samples = prim.GetAttribute(attribute).GetTimeSamples() if prim.HasAttribute(attribute) else []
     if len(samples) > 1:
         raise _animated(prim)

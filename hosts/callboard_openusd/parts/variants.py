@@ -1,5 +1,5 @@
-"""The chosen variant of each set, presented as an attribute ``variants:<set>``, which is its name
-in the file."""
+"""Presents the chosen variant of each set as an attribute ``variants:<set>``, which is its name in
+the file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def refuse_unknown(prim: Usd.Prim, attribute: str) -> None:
 
 
 def variant_json(variants: Usd.VariantSet) -> Json:
-    """Return the attribute's description; ``value`` is None when no variant is chosen."""
+    """Return the attribute's description. ``value`` is None when no variant is chosen."""
     chosen, offered = variants.GetVariantSelection(), variants.GetVariantNames()
     return {"type": "variant", "value": chosen or None, "allowed": list(offered)}
 

@@ -1,5 +1,5 @@
-"""Everything about one prim that its place and details leave out: its layers, what composes it,
-what it uses, and why it isn't seen."""
+"""Collects everything about one prim that its place and details leave out, such as its layers, what
+it uses, and why it isn't seen."""
 
 from __future__ import annotations
 

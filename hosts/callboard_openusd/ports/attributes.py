@@ -1,4 +1,4 @@
-"""Any attribute of any prim: the port ``attributes``."""
+"""The port ``attributes``: any attribute of any prim."""
 
 from __future__ import annotations
 

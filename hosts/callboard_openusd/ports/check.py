@@ -1,4 +1,4 @@
-"""Facts for checks of the stage: the port ``check``."""
+"""The port ``check``: facts for checks of the stage."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class UsdChecks:
     def validate(self, path: str | None) -> Iterable[Fault]:
         try:
             from pxr import UsdValidation
-        except ImportError:  # before OpenUSD 24.11
+        except ImportError:  # This is for OpenUSD before 24.11.
             return [] if path is None else _complaints(path)
         stage = self._document.stage if path is None else open_file(path)
         registry = UsdValidation.ValidationRegistry()

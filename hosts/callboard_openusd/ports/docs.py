@@ -1,4 +1,4 @@
-"""The documentation of OpenUSD's schemas: the port ``docs``."""
+"""The port ``docs``: the documentation of OpenUSD's schemas."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class UsdDocs(KeptDocs):
 
 
 def _plain(value: Any) -> Any:
-    """Return the value as JSON; values that JSON can't represent become strings as OpenUSD writes
+    """Return the value as JSON. Values that JSON can't represent become strings as OpenUSD writes
     them, such as ``inf``."""
     if isinstance(value, float) and not isfinite(value):
         return str(value)

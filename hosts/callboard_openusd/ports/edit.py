@@ -1,4 +1,4 @@
-"""Changing the stage: the port ``scene.mutate``. All edits go to the root layer."""
+"""The port ``scene.mutate``: changing the stage. All edits go to the root layer."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class UsdSceneEditor(UsdPort):
         self._document.opened.selection = paths
         return paths
 
-    @telling("colour that")
+    @telling("color that")
     def set_color(self, name: str, color: Vector) -> str:
         prim = self._own(name)
         object_color.set_color(prim, color)

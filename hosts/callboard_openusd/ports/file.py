@@ -1,4 +1,4 @@
-"""The contents of stages and the files that their layers name: the port ``file``."""
+"""The port ``file``: the contents of stages and the files that their layers name."""
 
 from __future__ import annotations
 

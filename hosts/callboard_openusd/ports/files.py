@@ -1,4 +1,4 @@
-"""Opening and saving stages: the ports ``filesystem.read`` and ``filesystem.write``."""
+"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving stages."""
 
 from __future__ import annotations
 
@@ -72,9 +72,9 @@ class UsdFiles:
 
 @contextmanager
 def read_layer(path: str) -> Iterator[Sdf.Layer]:
-    """Yield a file's root layer, which isn't shared: other readers of the file must not see unsaved
-    edits. The layers that the root layer is composed of stay open inside the block, so that a stage
-    opened there doesn't read any layer twice. Raises HostError."""
+    """Yield a file's root layer. It isn't shared, because other readers of the file must not see
+    unsaved edits. The layers that the root layer is composed of stay open inside the block, so that
+    a stage opened there doesn't read any layer twice. Raises HostError."""
     kept: list[Sdf.Layer] = []
     seen: set[Path] = set()
     _check(Path(path))
@@ -157,7 +157,7 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
                 known.Reload(force=sys.platform == "win32")
             opened = known or Sdf.Layer.FindOrOpen(str(used))
         except Tf.ErrorException:
-            continue  # the stage does without the file, as in every other program
+            continue  # The stage does without the file, as in every other program.
         if opened is not None:
             kept.append(opened)
             _keep_used(opened, used.parent, kept, seen)

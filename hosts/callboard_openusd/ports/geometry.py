@@ -1,4 +1,4 @@
-"""Facts about a mesh, and changes that don't need a modeller: the port ``geometry``. Changes apply
+"""The port ``geometry``: facts about a mesh, and changes that don't need a modeller. Changes apply
 to the mesh at the only time that this host reads. If a mesh's points are animated, its faces must
 stay."""
 
@@ -105,7 +105,7 @@ class UsdGeometry:
             normals = [normals[at] for at in faces.as_listed(mesh)]
         other = UsdGeom.PrimvarsAPI(prim).GetPrimvar("normals")
         if other and other.HasAuthoredValue():
-            # It would override the new normals.
+            # This attribute would override the new normals.
             other.GetAttr().Block()
         values = Vt.Vec3fArray([Gf.Vec3f(*normal) for normal in normals])
         set_lasting(mesh.CreateNormalsAttr(), values)

@@ -1,7 +1,7 @@
-"""Lights, and what surrounds the scene: the port ``lights``.
+"""The port ``lights``: lights, and what surrounds the scene.
 
-``intensity`` is a radiance in watts per square metre and steradian, or, for a sun, watts per square
-metre, as Blender and Cycles write it. Our own lights are normalized, so that their size doesn't
+``intensity`` is a radiance in watts per square meter and steradian, or, for a sun, watts per square
+meter, as Blender and Cycles write it. Our own lights are normalized, so that their size doesn't
 make them brighter. Other lights are read as they are."""
 
 from __future__ import annotations

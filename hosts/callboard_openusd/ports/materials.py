@@ -1,4 +1,4 @@
-"""Materials and their objects: the port ``materials``."""
+"""The port ``materials``: materials and their objects."""
 
 from __future__ import annotations
 
@@ -209,7 +209,8 @@ def _bind_faces(prim: Usd.Prim, material: UsdShade.Material, faces: Sequence[int
     counts = UsdGeom.Mesh(prim).GetFaceVertexCountsAttr().Get() or ()
     if max(faces) >= len(counts):
         raise HostError(
-            f"'{prim.GetName()}' has {len(counts)} faces; {max(faces)} is not one of them"
+            f"'{prim.GetName()}' has {len(counts)} faces; there is no face {max(faces)}, "
+            f"because faces are numbered from 0"
         )
     api = UsdShade.MaterialBindingAPI.Apply(prim)
     chosen, same = set(faces), None
@@ -239,7 +240,8 @@ def _free_child(prim: Usd.Prim, name: str) -> str:
 
 
 def asset_of(path: str, folder: Path | None) -> str:
-    """Return the file's name in the layer: relative if the file is below the layer's folder."""
+    """Return the file's name in the layer, which is relative if the file is below the layer's
+    folder."""
     full = Path(path)
     if folder is not None and full.is_relative_to(folder):
         return f"./{full.relative_to(folder).as_posix()}"

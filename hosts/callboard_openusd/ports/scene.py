@@ -1,4 +1,4 @@
-"""Reading the stage: the port ``scene.read``."""
+"""The port ``scene.read``: reading the stage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Importing and exporting USD files: the port ``usd``."""
+"""The port ``usd``: importing and exporting USD files."""
 
 from __future__ import annotations
 
@@ -158,7 +158,8 @@ def _count_cameras(top: Usd.Prim, ratio: float) -> None:
             if (value := attribute.Get()) is not None:
                 attribute.Set(value * ratio)
             for time in attribute.GetTimeSamples():
-                if (value := attribute.Get(time)) is not None:  # None if the value is blocked
+                # This is None if the value is blocked.
+                if (value := attribute.Get(time)) is not None:
                     attribute.Set(value * ratio, time)
 
 

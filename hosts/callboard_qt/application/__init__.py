@@ -1,1 +1,1 @@
-"""The main thread, undo, names and messages of an application with Qt."""
+"""The code for the main thread, undo, names and messages of an application with Qt."""

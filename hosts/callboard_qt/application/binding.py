@@ -1,5 +1,5 @@
-"""The Qt binding of the application. A studio or another tool may have put other bindings on its
-path, and qtpy would use the first one that it finds."""
+"""Chooses the Qt binding of the application. A studio or another tool may have put other bindings
+on its path, and qtpy would use the first one that it finds."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs functions on the main thread of a Qt application, and reports what holds that thread up.
 
-An event posted to an object of the main thread wakes Qt's own loop. While nothing is posted there
-is no timer and no poll.
+An event that is posted to an object of the main thread wakes Qt's own loop. While nothing is
+posted, there is no timer and no polling.
 
 A modal dialog runs Qt's loop inside itself, in the middle of whatever opened it, so posted
 functions wait until the last dialog is gone. Until then, the guest loop's watcher answers requests
@@ -32,7 +32,7 @@ _RUN = QEvent.Type.User
 
 class QtMainThread(QObject):
     """Runs posted functions on the main thread. Make and close it on the main thread of a running
-    QApplication; raises HostError elsewhere."""
+    QApplication. Raises HostError elsewhere."""
 
     def __init__(self) -> None:
         app = QApplication.instance()

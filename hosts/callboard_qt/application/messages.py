@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 PLAYING = "playing the animation"
 #: The application always reports the end of these operations.
 _SURELY_END = ("rendering", "a playblast")
-#: Seconds after which anything else counts as ended: an application may report that it is opening a
-#: scene, but not that this failed, and Maya may stay "busy" after a command.
+#: Seconds after which anything else counts as ended, because an application may report that it is
+#: opening a scene, but not that this failed, and Maya may stay "busy" after a command.
 _LOST = 120.0
 
 Act = Callable[[], None]

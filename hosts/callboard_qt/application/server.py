@@ -9,14 +9,14 @@ from callboard.host import Host
 from callboard.settings import config_from
 from callboard_qt.application.main_thread import QtMainThread
 
-#: Makes the host from two functions: one posts to the main thread, the other returns the open modal
-#: dialog.
+#: Makes the host from two functions. One posts to the main thread, and the other returns the open
+#: modal dialog.
 MakeHost = Callable[[Callable[[Callable[[], None]], None], Callable[[], str | None]], Host]
 
 
 class HostServer:
-    """The server of one application. ``port`` returns the artist's choice when the server starts; 0
-    means any free port. Use it on the main thread."""
+    """The server of one application. ``port`` returns the artist's choice of a port number when the
+    server starts. 0 means any free one. Use it on the main thread."""
 
     def __init__(self, make_host: MakeHost, port: Callable[[], int]) -> None:
         self._make_host = make_host
@@ -54,5 +54,5 @@ class HostServer:
             self._take_back.pop()()
 
     def _host_event(self, event: str) -> None:
-        if event == "closing":  # the application quits
+        if event == "closing":  # The application quits.
             self.stop()

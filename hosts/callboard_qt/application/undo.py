@@ -69,7 +69,7 @@ class UndoSteps(ABC):
 
     @abstractmethod
     def _undo_newest(self) -> bool:
-        """Undo the newest step; return whether that worked."""
+        """Undo the newest step, and return whether that worked."""
 
     @abstractmethod
     def _is_next(self, mark: Hashable) -> bool:
@@ -77,7 +77,7 @@ class UndoSteps(ABC):
 
     @abstractmethod
     def _redo_next(self) -> bool:
-        """Redo the step undone last; return whether that worked."""
+        """Redo the step that was undone last, and return whether that worked."""
 
     def _applied(self, marks: Sequence[Hashable]) -> int | None:
         """Return how many of these steps, oldest first, the scene holds, or None when that can't be
@@ -202,7 +202,7 @@ class UndoSteps(ABC):
         self._replaced = True
 
     def _close(self, step: OpenStep) -> bool:
-        """End the step; return whether it holds anything that can be undone."""
+        """End the step, and return whether it contains anything that can be undone."""
         step.recording.close()
         return step.recorded and not self._replaced and self._holds_changes(step)
 
@@ -219,8 +219,8 @@ class UndoSteps(ABC):
 def applied_of(
     marks: Sequence[Hashable], newest: Container[Hashable], next: Container[Hashable]
 ) -> int | None:
-    """Return how many of our steps the scene holds: up to the last among the ``newest`` that can be
-    undone, or before the first among the ``next`` that can be redone."""
+    """Return how many of our steps the scene contains. These are the steps up to the last among the
+    ``newest`` that can be undone, or before the first among the ``next`` that can be redone."""
     held = [n + 1 for n, mark in enumerate(marks) if mark in newest]
     if held:
         return held[-1]

@@ -1,4 +1,5 @@
-"""The line of sight through a point of a picture, for hosts that can intersect surfaces with it."""
+"""Computes the line of sight through a point of a picture, for hosts that can intersect surfaces
+with it."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def between(start: Point, end: Point) -> LineOfSight:
 
 def through(view: View, aspect: float, x: float, y: float) -> LineOfSight:
     """Return the line through a point of the view. ``x`` and ``y`` are shares of the picture's
-    width and height, from the top left; ``aspect`` is the width divided by the height."""
+    width and height, from the top left. ``aspect`` is the width divided by the height."""
     right, up, back, eye = view.rows
     across, down = (2 * x - 1) * view.wide, (1 - 2 * y) * view.wide / aspect
     way = [a * across + b * down - c for a, b, c in zip(right, up, back, strict=True)]

@@ -1,5 +1,5 @@
-"""Pictures drawn by the application's views. The view of a window that is hidden or minimised may
-draw only black."""
+"""Checks pictures that the application's views draw. The view of a window that is hidden or
+minimized may draw only black."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from callboard.errors import HostError
 from callboard.host import Json, Picture, Point, decode, encode
 
 #: The position of a PNG file's color type, and the values of the types with alpha.
-_COLOUR_TYPE, _WITH_ALPHA = 25, (4, 6)
+_COLOR_TYPE, _WITH_ALPHA = 25, (4, 6)
 #: The PNG file of a one-color picture has at most ``_LEAST`` bytes, plus one for every ``_EVEN``
 #: pixels. A larger file isn't decoded, because that takes time.
 _LEAST, _EVEN = 1000, 100
@@ -29,13 +29,13 @@ def is_black(picture: Picture) -> bool:
 def seen(data: bytes, boxes: Boxes) -> bytes:
     """Return a view's picture without alpha. Raises HostError when it is black although the scene
     has something visible."""
-    with_alpha = data[_COLOUR_TYPE] in _WITH_ALPHA
+    with_alpha = data[_COLOR_TYPE] in _WITH_ALPHA
     width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
     if not with_alpha and len(data) > _LEAST + width * height // _EVEN:
         return data
     try:
         picture = decode(data)
-    except ValueError:  # too large to be read here
+    except ValueError:  # The picture is too large to be read here.
         return data
     if is_black(picture) and any(True for _ in boxes):
         raise HostError(
@@ -53,7 +53,7 @@ def seen_or_rendered(
     if not is_one_color(picture) or not any(True for _ in boxes):
         return picture, {}
     if not is_black(picture):
-        return picture, {"doubt": "the picture is of one colour: nothing of the scene is in sight"}
+        return picture, {"doubt": "the picture is of one color: nothing of the scene is in sight"}
     why = "the view drew only black, as hidden and minimised windows do"
     try:
         rendered, facts = render()

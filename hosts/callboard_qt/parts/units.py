@@ -1,4 +1,4 @@
-"""Conversion between units and up axes."""
+"""Converts between units and up axes."""
 
 from __future__ import annotations
 

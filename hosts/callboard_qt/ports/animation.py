@@ -1,5 +1,5 @@
-"""Keys of translate, rotate and scale: a host's port ``animation``, for the form in which
-applications report keys."""
+"""A host's port ``animation``, with keys of translate, rotate and scale as applications report
+them."""
 
 from __future__ import annotations
 

@@ -104,7 +104,7 @@ class ApplicationExchange(ABC):
         if held_to_roots():
             # The exporter puts these into the file, or copies them beside it.
             refuse_outside(self._used(), "the scene", "exported")
-        # A folder of our own: no link can be placed there, and a failure leaves nothing behind.
+        # In a folder of our own, no link can be placed, and a failure leaves nothing behind.
         with TemporaryDirectory(prefix="callboard-") as apart, self._only(objects):
             written = Path(apart, Path(path).name)
             self._write(written, kind, objects, axes)

@@ -20,8 +20,8 @@ PICTURES = (".png", ".jpg", ".jpeg")
 
 
 class FileRender(ABC, Generic[Camera]):
-    """The port. Everything is restored after each picture: between two slices the scene belongs to
-    the artist. The answer names the renderer and the camera. Use it on the main thread."""
+    """The port. Everything is restored after each picture, because the scene belongs to the artist
+    between two slices. The answer names the renderer and the camera. Use it on the main thread."""
 
     @abstractmethod
     def camera(self) -> Camera:
@@ -113,7 +113,8 @@ class FileRender(ABC, Generic[Camera]):
             TemporaryDirectory(prefix="callboard-") as folder,
             self.telling(f"render '{asked.name}'"),
         ):
-            # Our own file name: the application may replace parts of the artist's.
+            # The file gets a name of our own, because the application may replace parts of the
+            # artist's.
             file = Path(folder, f"callboard{asked.suffix.lower()}")
             made, engine = self.draw(file, width, height, camera, frame)
             with made.open("rb") as source:

@@ -1,5 +1,5 @@
-"""The widget that a host puts into its dock or pane: the running server's panel, or a line saying
-that no server is running.
+"""The widget that a host puts into its dock or pane. It shows the running server's panel, or a line
+that says that no server is running.
 
 A host restores its layout before the server runs, and the artist may stop and start the server. So
 the frame stays and its content is exchanged.

@@ -155,7 +155,7 @@ def _content(file: StoredFile, data: bytes) -> dict[str, Any]:
 
 def _list(store: FileStore | None, params: Mapping[str, Any]) -> dict[str, Any]:
     if params.get("cursor"):
-        raise InvalidParams("cursor must be empty: the list comes in one piece")
+        raise InvalidParams("cursor must be empty, because the list has only one page")
     meta = params.get("_meta")
     wanted = meta.get("filter") if isinstance(meta, Mapping) else None
     if wanted is None:

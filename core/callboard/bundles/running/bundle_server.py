@@ -322,7 +322,9 @@ class BundleServer:
             if kind != "input_required":
                 raise BundleError(f"the bundle answered with the unknown type {str(kind)[:40]!r}")
             answers = await caller.answers(answer)
-        raise BundleError(f"the bundle asked {ROUND_LIMIT} times, the most that one call may")
+        raise BundleError(
+            f"the bundle asked {ROUND_LIMIT} times, which is the maximum for one call"
+        )
 
     async def _connected(self, method: str) -> tuple[Conversation, Dialect]:
         if not self._ready.is_set():
@@ -337,7 +339,7 @@ class BundleServer:
         assert self._talk is not None
         return self._connection, self._talk
 
-    # -- its questions and notifications ----------------------------------------------------------
+    # -- the server's questions and notifications -------------------------------------------------
 
     async def _asked(self, method: str, params: Json) -> Json:
         # Decide now whom the question is for: a moment later another client's call may be running.

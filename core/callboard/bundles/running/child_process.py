@@ -172,7 +172,7 @@ class ChildProcess:
             self._waiting += len(message)
             full = self._waiting > MAX_WAITING
         if full:
-            self._break("did not read what it was sent")
+            self._break("did not read its input")
         else:
             self._outbox.put(message + b"\n")
 
@@ -288,7 +288,7 @@ class ChildProcess:
                     self._waiting -= len(message) - 1
         self._close(stdin)
 
-    # -- ends ---------------------------------------------------------------------------------
+    # -- ending the process -------------------------------------------------------------------
 
     def _break(self, why: str) -> None:
         self._blame = self._blame or why

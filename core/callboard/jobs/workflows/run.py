@@ -276,7 +276,7 @@ class WorkflowRun:
                     break
         raise self._failed(entry, failure)
 
-    # -- keeping track ----------------------------------------------------------------------
+    # -- status -----------------------------------------------------------------------------
 
     def _resolve(self, value: Any, scope: Mapping[str, Any], where: str) -> Any:
         try:

@@ -78,7 +78,7 @@ class _Things:
 
     def __init__(self) -> None:
         self._references: dict[tuple[str, str], str] = {}
-        #: Objects made without a known result: base name -> references, the first one first.
+        #: References to objects that were made without a known result, by base name, in order.
         self._by_base: dict[tuple[str, str], list[str]] = {}
         self._parents: dict[str, str] = {}
         #: Objects whose paths are no longer known.

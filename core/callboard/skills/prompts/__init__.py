@@ -1,1 +1,1 @@
-"""Prompts of skills: their files, templates, and the registry that serves them."""
+"""Prompts of skills, with their files and templates, and the registry that serves them."""

@@ -1,4 +1,4 @@
-"""Prompts for a skill that has none of its own: from its examples, recipes and workflows."""
+"""Makes prompts from a skill's examples, recipes and workflows if it has none of its own."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PromptReading:
         if is_glob(reference):
             self.globs.append(reference)
         else:
-            self.files.append(self.skill.path / reference)  # a link may lead elsewhere next time
+            self.files.append(self.skill.path / reference)  # A link may lead elsewhere next time.
         return paths
 
     def workflow(self, path: Path) -> Workflow | None:

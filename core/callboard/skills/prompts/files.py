@@ -86,7 +86,7 @@ def _explicit(
         return
     reading.add(prompt, shown, line)
     for name in prompt.undeclared():
-        # The prompt stays: a client may still pass the argument.
+        # The prompt is kept, because a client may still pass the argument.
         message = f"prompt '{prompt.name}': no argument declares the placeholder '{name}'"
         where = document.line(*path, "template")
         reading.fail(FileProblem("metadata", message, where), shown)

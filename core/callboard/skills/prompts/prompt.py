@@ -1,4 +1,4 @@
-"""One prompt, as a value: its entry in a list and its rendered text.
+"""One prompt as a value, which makes its entry in a list and its rendered text.
 
 A template supports ``{{name}}`` and nothing else. Whitespace inside the braces is trimmed. Anything
 but a bare identifier between two pairs of braces is text. Values are inserted unchanged and aren't
@@ -18,7 +18,7 @@ PromptSource = Literal["explicit", "workflow", "workflow_metadata", "examples", 
 
 MANUAL_SKILL = "manual"
 MAX_NAME = 128
-#: A third opening brace makes it text: ``{{{name}}}`` is another tool's syntax.
+#: Three opening braces aren't a placeholder, because ``{{{name}}}`` is another tool's syntax.
 _PLACEHOLDER = re.compile(r"(?<!\{)\{\{\s*([A-Za-z_][A-Za-z0-9_.-]*)\s*\}\}")
 
 

@@ -1,4 +1,4 @@
-"""The prompts of every loaded skill together: names, look-up, diagnostics."""
+"""The prompts of all loaded skills, with their names, look-up and diagnostics."""
 
 from __future__ import annotations
 

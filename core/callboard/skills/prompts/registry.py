@@ -114,7 +114,7 @@ class PromptReader:
         return known.served if known.is_current() else None
 
     def _read(self, skill: SkillMetadata) -> _Known:
-        from callboard.skills.prompts.files import read  # imports YAML and workflows
+        from callboard.skills.prompts.files import read  # This imports YAML and workflows.
 
         self._known.pop(skill.name, None)
         began = time.time_ns()
@@ -187,7 +187,8 @@ class PromptRegistry:
             skills = self._skills
             functions = [function.prompt for function in self._functions.values()]
             registered = [*self._manual.values(), *functions]
-        from callboard.skills.prompts.prompt_set import collect  # only for lists
+        # This import is only needed for lists.
+        from callboard.skills.prompts.prompt_set import collect
 
         return collect(skills, self._reader, registered)
 

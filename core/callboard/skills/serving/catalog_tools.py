@@ -1,5 +1,5 @@
-"""``skills__search``, ``skills__describe``, ``skills__load`` and ``skills__unload``: tools by which
-an agent finds what isn't in the list of tools."""
+"""``skills__search``, ``skills__describe``, ``skills__load`` and ``skills__unload``, the tools by
+which an agent finds tools that aren't in the list of tools."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ class LoadedSkills:
         """Load skills added since the start, if the user's own are few, as the start does."""
         if self._own_are_few():
             for name in names:
-                with suppress(SkillError):  # the catalog's failures report it
+                with suppress(SkillError):  # The catalog's failures report this.
                     self.catalog.load(name)
         else:
             log.info("not loaded, because there are many skills: %s", ", ".join(names))

@@ -78,7 +78,7 @@ class SkillTools:
         if not self._digest:
             digest = hashlib.sha256()
             for script in sorted(self.metadata.path.rglob("*.py")):
-                with suppress(OSError):  # then it can't be imported either
+                with suppress(OSError):  # A script that can't be read can't be imported either.
                     digest.update(script.read_bytes())
             self._digest = digest.hexdigest()
         return f"{self.metadata.path} {self._digest}"

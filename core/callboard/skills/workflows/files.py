@@ -1,4 +1,4 @@
-"""Reads ``*.workflow.yaml`` into :class:`Workflow`, checked without running it."""
+"""Reads ``*.workflow.yaml`` into :class:`Workflow`, and checks it without running it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A workflow in words, for an agent that narrates it or performs it by hand."""
+"""Describes a workflow in words, for an agent that narrates it or performs it by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A workflow as values: its inputs, its steps, and the meaning of ``{{…}}`` in them.
+"""The values that describe a workflow, its inputs and its steps, and the meaning of ``{{…}}`` in
+them.
 
 A reference is a dotted path: ``inputs.name`` (or just ``name``), the id of an earlier step, or the
 variable of a surrounding ``foreach``, each followed by keys or list positions, as in
@@ -32,7 +33,7 @@ class Retry:
     max_delay_secs: float = 30.0
 
     def delay_before(self, attempt: int) -> float:
-        """Return the seconds to wait before attempt ``attempt``. The second attempt is 2."""
+        """Return the seconds to wait before an attempt. ``attempt`` counts from 1."""
         passed = attempt - 1
         if self.backoff == "fixed":
             factor = 1

@@ -1,1 +1,1 @@
-"""Streamable HTTP: the listener, its access rules, and MCP's endpoint."""
+"""Streamable HTTP, with the listener, its access rules, and MCP's endpoint."""

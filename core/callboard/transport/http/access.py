@@ -1,5 +1,5 @@
-"""The access rules of a listener: the Host must be known, the Origin must not be foreign, and the
-token must be right."""
+"""Checks whether a listener may serve a request. The Host must be known, the Origin must not be
+foreign, and the token must be right."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Access:
         )
 
     def check_origin(self, headers: Mapping[str, str]) -> Refusal | None:
-        """Check Host and Origin only: a browser's preflight carries no token."""
+        """Check only Host and Origin, because a browser's preflight carries no token."""
         if headers.get("host", "").lower() not in self._hosts:
             return Refusal(421, "this Host is not served here; connect to 127.0.0.1")
         origin = headers.get("origin")

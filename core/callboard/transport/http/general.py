@@ -1,5 +1,5 @@
-"""HTTP/1.1 in general, read by Tornado: every request that isn't plain. The module is loaded at the
-first such request."""
+"""Has Tornado read every request that isn't plain. The module is loaded at the first such
+request."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 
     from callboard.transport.http.socket_stream import SocketStream
 
-# No header_timeout: a timer costs more than parsing a request, and the sweep closes idle
-# connections. Bodies have our own limit, beyond which the answer is 413. Beyond Tornado's limit,
-# the connection would just close.
+# header_timeout isn't set, because a timer costs more than parsing a request, and the sweep closes
+# idle connections. Bodies have our own limit, beyond which the answer is 413. Beyond Tornado's
+# limit, the connection would just close.
 _PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=2**40)
 
 

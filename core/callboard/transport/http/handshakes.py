@@ -47,7 +47,7 @@ class Handshakes:
         task.add_done_callback(self._tasks.discard)
 
     async def _agree(self, transport: asyncio.Transport) -> None:
-        if transport.is_closing():  # a newer connection has just displaced it
+        if transport.is_closing():  # A newer connection has just displaced this one.
             return
         loop, early = asyncio.get_running_loop(), _Early()
         secured = None
@@ -59,7 +59,7 @@ class Handshakes:
                 ssl_handshake_timeout=self._seconds,
             )
         self._open.pop(transport, None)
-        if secured is not None:  # also None when the connection is already gone
+        if secured is not None:  # This is also None when the connection is already closed.
             early.hand_over(secured, self._opened())
 
 

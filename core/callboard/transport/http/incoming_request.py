@@ -100,7 +100,7 @@ class IncomingRequest:
             if refusal is not None:
                 self._listener.turned_away(self)
             if refusal is NO_TOKEN and self._listener.handler(self.path) is None:
-                refusal = NOTHING_HERE  # a 401 makes clients look for a place to sign in
+                refusal = NOTHING_HERE  # A 401 makes clients look for a place to sign in.
             self.holder = who if isinstance(who, TokenHolder) else NOBODY
         if refusal is None:
             self._listener.strangers.pop(self._sender, None)
@@ -117,7 +117,7 @@ class IncomingRequest:
         if self.state == "reading":
             self._chunks.append(chunk)
             self._size += len(chunk)
-            if self._size > BODY_LIMIT:  # a chunked body doesn't state its size in advance
+            if self._size > BODY_LIMIT:  # A chunked body doesn't state its size in advance.
                 self._chunks.clear()
                 self.refuse(TOO_LARGE, close=True)
 
@@ -143,7 +143,7 @@ class IncomingRequest:
 
     @property
     def address(self) -> str:
-        """Return the client's address; empty when it is no longer known."""
+        """Return the client's address, or an empty string when it is no longer known."""
         return str(self._connection.stream.address)
 
     @property
@@ -171,7 +171,7 @@ class IncomingRequest:
             return
         self.state = "writing"
         self.began = monotonic()
-        self.on_slow = None  # it refers to this request; avoids a reference cycle
+        self.on_slow = None  # It refers to this request. Removing it avoids a reference cycle.
         answer = self._headers(headers)
         if body:
             answer["Content-Type"] = content_type
@@ -188,7 +188,8 @@ class IncomingRequest:
     ) -> None:
         """Send a JSON answer in parts as they arrive, as fast as the client reads. Raises whatever
         ``parts`` raises; part of the answer has been sent by then."""
-        from tornado.iostream import StreamClosedError  # needed only for answers in parts
+        # This import is needed only for answers in parts.
+        from tornado.iostream import StreamClosedError
 
         self.state = "writing"
         self.on_slow = None
@@ -203,7 +204,7 @@ class IncomingRequest:
                 written = self._connection.write(part)
             await written
         except StreamClosedError:
-            return  # the client is gone
+            return  # The client has disconnected.
         self._connection.finish()
 
     def respond_json(
@@ -229,7 +230,8 @@ class IncomingRequest:
 
     def open_stream(self, headers: Mapping[str, str] | None = None) -> EventStream:
         """Turn the answer into a stream of events."""
-        from callboard.transport.http.stream import EventStream  # needed only for streams
+        # This import is needed only for streams.
+        from callboard.transport.http.stream import EventStream
 
         assert self.stream is None
         self.stream = EventStream(

@@ -19,7 +19,7 @@ def most_connections(selector: type[selectors.BaseSelector] | None = None) -> in
         from resource import RLIM_INFINITY, RLIMIT_NOFILE, getrlimit
     except (
         ImportError
-    ):  # Windows doesn't have this module, and a program's own module may hide Python's
+    ):  # Windows doesn't have this module, and a program's own module may hide Python's.
         return most
     files, _ = getrlimit(RLIMIT_NOFILE)
     return most if files == RLIM_INFINITY else min(most, max(16, files // 4))
@@ -28,9 +28,9 @@ def most_connections(selector: type[selectors.BaseSelector] | None = None) -> in
 class HttpLimits(NamedTuple):
     """Times are in seconds."""
 
-    #: Maximum connections open at once. When one more arrives, the oldest stranger is closed: a
-    #: connection that hasn't sent a request with a token yet. If there is no stranger, the new
-    #: connection is closed.
+    #: Maximum connections open at once. When one more arrives, the oldest stranger is closed. A
+    #: stranger is a connection that hasn't sent a request with a token yet. If there is none, the
+    #: new connection is closed.
     connections: int = most_connections()
     #: The time that a client may take to send its headers, to send its body, and to read an answer.
     header_time: float = 20.0

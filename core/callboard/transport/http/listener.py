@@ -1,4 +1,4 @@
-"""The listener: connections, access control, limits, and routes.
+"""The listener, with its connections, access control, limits and routes.
 
 Handlers receive an :class:`IncomingRequest`. Everything runs on the server's loop.
 """
@@ -98,7 +98,8 @@ class Listener:
         at_once = min(BACKLOG, self.limits.handshakes)
         arrival: Callable[[], asyncio.Protocol] = partial(SocketStream, self._connected)
         if tls is not None:
-            from callboard.transport.http.handshakes import Handshakes  # used only with TLS
+            # This is used only with TLS.
+            from callboard.transport.http.handshakes import Handshakes
 
             self._handshakes = Handshakes(
                 tls, self.limits.handshakes, self.limits.header_time, arrival
@@ -126,7 +127,7 @@ class Listener:
         if self._server is not None:
             # A server that closes now would lose connections that it just accepted, and leave them
             # open.
-            with suppress(NotImplementedError):  # Windows' own loop accepts in one iteration
+            with suppress(NotImplementedError):  # Windows' own loop accepts in one iteration.
                 asyncio.get_running_loop().remove_reader(self._socket)
             for _ in range(_TURNS_TO_COME_IN):
                 await asyncio.sleep(0)
@@ -235,8 +236,8 @@ class Listener:
             now = monotonic()
             for incoming in list(self.incoming_requests.values()):
                 incoming.sweep(now)
-            # Busy strangers are closed too: the answer to a refused request isn't a reason to wait
-            # longer.
+            # Busy strangers are closed too, because the answer to a refused request isn't worth
+            # waiting for.
             for sender, opened in list(self.strangers.items()):
                 if now - opened > self.limits.header_time and sender in self.incoming_requests:
                     self.incoming_requests[sender].abort()

@@ -1,5 +1,5 @@
-"""The ``/mcp`` endpoint: Streamable HTTP, with sessions (2025-03-26 to 2025-11-25) and without
-(2026-07-28)."""
+"""The ``/mcp`` endpoint, which speaks Streamable HTTP with sessions (2025-03-26 to 2025-11-25) and
+without (2026-07-28)."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Reply:
             if self._stream is not None:
                 await self._stream.pour(parts)
         except BaseException:
-            self._exchange.abort()  # a client must not take half an answer for a whole one
+            self._exchange.abort()  # A client must not take half an answer for a whole one.
             raise
 
     def finish(self, messages: list[Json], *, batch: bool = False, status: int = 200) -> None:

@@ -2,8 +2,8 @@
 
 A plain request is a POST whose head came in one piece. Nearly every request is one, and reading it
 as general HTTP/1.1 costs more than a call does. This module accepts a small part of what Tornado
-accepts, and both read that part alike: one way to write a line, no header twice, one
-Content-Length, and nothing that changes how the rest is read. At the first doubt it accepts
+accepts, and both read that part alike. It accepts only one way to write a line, one Content-Length,
+no repeated header, and nothing that changes how the rest is read. At the first doubt it accepts
 nothing, and Tornado reads the bytes as usual.
 """
 
@@ -94,7 +94,7 @@ class PlainConnection:
     def begin(self, data: bytes) -> bytes | None:
         """Take the request that ``data`` begins with. Return the data after the request, or None if
         the request isn't plain, in which case nothing is taken."""
-        # Most clients send the same head again and again: the same bytes are the same request.
+        # Most clients send the same head again and again, so its bytes identify the request.
         request = self._known
         if request is None or not data.startswith(self._head):
             request = plain_request(data)

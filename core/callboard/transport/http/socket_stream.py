@@ -57,7 +57,8 @@ class SocketStream(asyncio.Protocol):
         self._expecting = False
         self._transport: asyncio.Transport
         self._buffer = bytearray()
-        #: Returns the number of bytes that complete the read in progress; 0 while some are missing.
+        #: Returns the number of bytes that complete the read in progress, or 0 while some are
+        #: missing.
         self._find: Find | None = None
         self._reader: asyncio.Future[bytes] | None = None
         self._writers: list[asyncio.Future[None]] = []
@@ -86,7 +87,7 @@ class SocketStream(asyncio.Protocol):
     @property
     def io_loop(self) -> IOLoop:
         """Tornado's name for the loop."""
-        from tornado.ioloop import IOLoop  # a plain connection doesn't need Tornado
+        from tornado.ioloop import IOLoop  # A plain connection doesn't need Tornado.
 
         return IOLoop.current()
 
@@ -170,7 +171,7 @@ class SocketStream(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._closed = True
-        self._transport.close()  # Python 3.10's TLS warns when only the other end has closed
+        self._transport.close()  # Python 3.10's TLS warns when only the other end has closed.
         if self._linger_timer is not None:
             self._linger_timer.cancel()
         if self._lingering is not None:
@@ -182,7 +183,7 @@ class SocketStream(asyncio.Protocol):
         for future in waiting:
             if not future.done():
                 future.set_exception(_closed_error(error))
-                future.exception()  # marks the error as seen, even if no task waits for it
+                future.exception()  # This marks the error as seen, even if no task waits for it.
         self._tell_closed()
         self._tell_ended()
 
@@ -251,12 +252,12 @@ class SocketStream(asyncio.Protocol):
         self._closed = True
         self._lingering.add(self)
         self._buffer.clear()
-        if not self._transport.can_write_eof():  # TLS can't close one direction only
+        if not self._transport.can_write_eof():  # TLS can't close only one direction.
             self.abort()
             return
         try:
             self._transport.write_eof()
-        except OSError:  # the client has reset the connection, and asyncio hasn't reported it yet
+        except OSError:  # The client has reset the connection, and asyncio hasn't reported it yet.
             self.abort()
             return
         self._resume()
@@ -277,7 +278,7 @@ class SocketStream(asyncio.Protocol):
             self._loop.call_soon(self._tell_closed)
 
     def set_nodelay(self, value: bool) -> None:
-        """Do nothing: asyncio never delays."""
+        """Do nothing, because asyncio never delays."""
 
     def _tell_closed(self) -> None:
         callback, self._close_callback = self._close_callback, None
@@ -318,7 +319,8 @@ class SocketStream(asyncio.Protocol):
         try:
             count = self._find(self._buffer)
         except _TooLong as error:
-            from tornado.iostream import UnsatisfiableReadError  # already loaded by Tornado
+            # Tornado has loaded this module already.
+            from tornado.iostream import UnsatisfiableReadError
 
             reader, self._reader, self._find = self._reader, None, None
             if reader is not None and not reader.done():
@@ -335,6 +337,6 @@ class SocketStream(asyncio.Protocol):
 
 def _closed_error(error: Exception | None = None) -> OSError:
     """Return the error that Tornado and its users expect of a closed connection."""
-    from tornado.iostream import StreamClosedError  # a plain connection doesn't need Tornado
+    from tornado.iostream import StreamClosedError  # A plain connection doesn't need Tornado.
 
     return StreamClosedError(error)

@@ -55,10 +55,10 @@ class EventStream:
         try:
             data = event(message)
         except ValueError:
-            return True  # the message could never be sent
+            return True  # The message could never be sent.
         if (
             self._waiting > self._limits.queue_bytes
-        ):  # not counting this message, which may be large
+        ):  # This message isn't counted, because it may be large.
             self.abort()
             return True
         self._queue.append(data)

@@ -1,4 +1,4 @@
-"""The page at ``/``, and its requests below ``/page/``."""
+"""Serves the page at ``/``, and answers its requests below ``/page/``."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class PageEndpoint:
         for task in list(self._tasks):
             task.cancel()
 
-    # -- coming in --------------------------------------------------------------------------
+    # -- requests ---------------------------------------------------------------------------
 
     def link(self) -> str:
         """Return a link that opens the page in one browser, once, within ten minutes."""

@@ -1,5 +1,5 @@
-"""The instances' events, and the clients that are waiting for approval, for all open pages. While
-no page is open, no instance is asked for its events."""
+"""Sends the instances' events, and the clients that are waiting for approval, to all open pages.
+While no page is open, no instance is asked for its events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page's requests to one instance, and to the records."""
+"""Makes the page's requests to one instance, and to the records."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def _trace(call: Any) -> Json:
 
 
 async def _read(work: Any) -> Json:
-    import sqlite3  # imported here, because only the records need it
+    import sqlite3  # Imported here, because only the records need it.
 
     from callboard.records.reader import Reader
     from callboard.records.store import default_folder

@@ -33,7 +33,8 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
         f"{calls.name} has {_in_words(roots)}" for calls, roots in ((source, there), (far, here))
     ]
     raise PeerError(
-        f"the two have no root in common: {reported[0]}, {reported[1]}. Ask the artist to add one "
+        f"the two instances have no root in common: {reported[0]}, {reported[1]}. Ask the "
+        f"artist to add one "
         "folder as a root in both (panel, Roots), or start the client with a root that contains "
         "both projects"
     )
@@ -45,7 +46,7 @@ async def own_root(source: InstanceCalls, folder: str) -> str:
     try:
         roots = await _known_roots(source)
     except CallRefused:
-        return folder  # the source will decide when it exports
+        return folder  # The source will decide when it exports.
     inside = [root for root in roots if Path(os.path.realpath(folder)).is_relative_to(root["path"])]
     if any(not root["read_only"] for root in inside):
         return folder

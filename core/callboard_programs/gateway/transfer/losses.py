@@ -68,7 +68,7 @@ class Losses:
                     lost["objects"].append(item.path)
         return list(reported_once.values())
 
-    # -- where it is ----------------------------------------------------------------------------
+    # -- places ---------------------------------------------------------------------------------
 
     def _places(self, item: Item, other: Item) -> Iterator[tuple[str, Any, Any]]:
         was, now = self._parent(item), self._far_parent(other)
@@ -88,7 +88,7 @@ class Losses:
             return
         shapes = self._source.objects[item.shape], self._far.objects[other.shape]
         if any({"armature", _LINKED} & {*_modifiers(each)} for each in shapes):
-            return  # the box depends on the pose; a lost modifier is listed separately
+            return  # The box depends on the pose. A lost modifier is listed separately.
         words = [str(each.get("type")) for each in shapes]
         hull = any(kind in word for kind in _HULLS for word in words)
         yield HULL if hull else BOX, _rounded(chain(*was)), _rounded(chain(*now))
@@ -144,7 +144,7 @@ class Losses:
         known = {each.path for each in self._pairs.values()}
         return next((p for p in self._far.above(other.path) if p in known), None)
 
-    # -- what it looks like -----------------------------------------------------------------------
+    # -- appearance -------------------------------------------------------------------------------
 
     def _looks(self, item: Item, other: Item) -> Iterator[tuple[str, Any, Any]]:
         source, far = self._source, self._far
@@ -189,7 +189,7 @@ class Losses:
                 yield name, was.get(name), now.get(name)
         for name, length in fields.items():
             if name == "focus_distance" and not was.get("fstop"):
-                continue  # without depth of field the distance has no effect
+                continue  # Without depth of field, the distance has no effect.
             a, b = _numbers(was.get(name)), _numbers(now.get(name))
             factors = (self._source.metres, self._far.metres) if length else (1.0, 1.0)
             a, b = ([value * f for value in each] for each, f in zip((a, b), factors, strict=True))

@@ -40,7 +40,8 @@ class SceneFacts:
     cameras: Mapping[str, Json] = field(default_factory=dict)
     lights: Mapping[str, Json] = field(default_factory=dict)
     materials: Mapping[str, Json] = field(default_factory=dict)
-    #: The answers of ``animation__list_keys`` by path; empty if the host doesn't have that tool.
+    #: The answers of ``animation__list_keys`` by path, or nothing if the host doesn't have that
+    #: tool.
     keys: Mapping[str, list[Json]] = field(default_factory=dict)
 
     def parent(self, path: str) -> str | None:

@@ -1,6 +1,6 @@
-"""``instances__transfer``: copies objects from one instance to another through a USD file, with the
-instances' own tools. The source exports the file below a root of both instances. The far side
-imports it in one call, which is one undo step. Then both instances report each object, and the
+"""``instances__transfer``, which copies objects from one instance to another through a USD file,
+with the instances' own tools. The source exports the file below a root of both instances. The far
+side imports it in one call, which is one undo step. Then both instances report each object, and the
 differences are listed. The result contains only facts that were read back."""
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ def _why_not(far: str, moved: Sequence[Json], stays: bool) -> str:
         else f"The import was undone, and {far} is as before"
     )
     return (
-        f"the objects didn't arrive in {far} as they were, in metres with Y up: "
+        f"the objects didn't arrive in {far} as they were, in meters with Y up: "
         f"{'; '.join(named)}{more}. {done}. Transfer the others by naming them as objects, or "
         "simplify these first, for example by applying their transforms"
         " or turning curves into meshes"
@@ -189,7 +189,7 @@ def _with_below(tree: Mapping[str, str | None], tops: Sequence[str] | None) -> l
         raise PeerError("there is nothing to transfer: the scene is empty")
     if len(paths) > MOST_OBJECTS:
         raise PeerError(
-            f"these are {len(paths)} objects, with those below them; transfer at most "
+            f"these are {len(paths)} objects, including those below them; transfer at most "
             f"{MOST_OBJECTS} at once: name fewer as objects"
         )
     return paths

@@ -1,5 +1,5 @@
-"""The tools with which an instance writes and reads USD files: the tools of ``exchange``, or of
-``usd`` if the host doesn't have ``exchange``."""
+"""Writes and reads USD files with an instance's tools of ``exchange``, or of ``usd`` if the host
+doesn't have ``exchange``."""
 
 from __future__ import annotations
 

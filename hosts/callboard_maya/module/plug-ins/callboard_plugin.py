@@ -1,4 +1,5 @@
-"""Callboard for Maya: an MCP server in this Maya, with a menu and a panel."""
+"""The plug-in file that Maya loads. It runs callboard's server in this Maya, with a menu and a
+panel."""
 
 from __future__ import annotations
 

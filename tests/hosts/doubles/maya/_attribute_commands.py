@@ -19,7 +19,7 @@ _ENUMS = {
 _FILES = ("fileTextureName",)
 
 
-#: Centimetres in each unit that channels can have. Matrices are always in centimetres.
+#: Centimeters in each unit that channels can have. Matrices are always in centimeters.
 _CM = {"mm": 0.1, "cm": 1.0, "m": 100.0, "in": 2.54, "ft": 30.48}
 
 

@@ -185,7 +185,7 @@ def AbcExport(jobArg=None):
         raise RuntimeError("roots have an ancestor relationship.")
     if "-ws" not in flags:
         raise NotImplementedError("the double doesn't model roots in their own space")
-    # Maya uses centimetres internally, and so does the file.
+    # Maya uses centimeters internally, and so does the file.
     _put(file, _ALEMBIC + _own({"parts": _parts(roots, centimetres())}))
 
 

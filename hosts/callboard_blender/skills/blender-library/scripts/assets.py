@@ -1,4 +1,4 @@
-"""The assets that .blend files mark as such. Runs on the main thread."""
+"""Finds and imports the data that .blend files mark as assets. Runs on the main thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""For 3dsmaxbatch, which runs this file and ends:
+"""Runs callboard in 3dsmaxbatch, which runs this file and then exits:
 
     set CALLBOARD_ARGUMENTS=serve --host 3dsmax --port 8123
     3dsmaxbatch callboard_batch.py

@@ -120,7 +120,7 @@ class Session:
         if self.group is not None:
             self.group = [self.group[0], self.snapshot(), False]
 
-    # -- what Houdini reports -------------------------------------------------------------------
+    # -- Houdini's reports ----------------------------------------------------------------------
 
     def tell(self, callbacks: list[Any], *arguments: object) -> None:
         for call in list(callbacks):

@@ -164,7 +164,7 @@ class Session:
         if self.hold is not None:
             self.hold = [self.hold[0], copy.deepcopy(self.scene), False]
 
-    # -- what 3ds Max reports ---------------------------------------------------------------------
+    # -- 3ds Max's reports ------------------------------------------------------------------------
 
     def tell(self, event: str) -> None:
         for wanted, act, _ in list(self.callbacks):

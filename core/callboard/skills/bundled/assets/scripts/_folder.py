@@ -1,5 +1,5 @@
-"""The assets in one of the studio's folders: those with an ``asset.json``, and those recognized by
-their files' names. Use it from any thread."""
+"""Finds the assets in one of the studio's folders, by their ``asset.json`` or by their files'
+names. Use it from any thread."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _is_own(path: Path) -> bool:
         return True
     try:
         return path.resolve().is_relative_to(path.parent.resolve())
-    except OSError:  # another user's files, such as those in /proc
+    except OSError:  # These may be another user's files, such as those in /proc.
         return False
 
 

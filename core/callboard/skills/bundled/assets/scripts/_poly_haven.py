@@ -1,6 +1,7 @@
-"""Poly Haven's public API: the list of assets, and each asset's files. Runs off the main thread.
+"""Reads the list of assets, and each asset's files, from Poly Haven's public API. Runs off the main
+thread.
 
-A server's answer isn't trusted: every text, number, name and address in it is checked.
+A server's answer isn't trusted, so every text, number, name and address in it is checked.
 """
 
 from __future__ import annotations

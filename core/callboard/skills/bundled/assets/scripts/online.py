@@ -44,7 +44,7 @@ def search_online(
         answer["next_offset"] = end
     blocks: list[Block | str] = [json.dumps(answer, ensure_ascii=False)]
     for one in page[:previews]:
-        with suppress(HostError):  # the others can still be shown
+        with suppress(HostError):  # The other assets can still be shown.
             image = picture(_preview(port, info(port, one.id)[1]))
             blocks += [f"{one.id}:", image] if image is not None else []
     return Result(blocks, answer) if previews else answer

@@ -105,7 +105,7 @@ class Seen:
     def color_space(self) -> Iterator[Fault]:
         for file in self._port.files():
             if file.color_space == "":
-                why = f"the colour space of '{file.path}' isn't set"
+                why = f"the color space of '{file.path}' isn't set"
                 fix = self._port.fix("color_space", file.object)
                 yield Fault("color_space", file.object, why, "warning", fix)
 
@@ -120,7 +120,7 @@ class Seen:
         )
         meters = max(sides) / meter
         if not _TINY < meters < _HUGE:
-            why = f"all objects together are {meters:.3g} m large, at {meter:g} units per metre"
+            why = f"all objects together are {meters:.3g} m large, at {meter:g} units per meter"
             yield Fault("units", "", why, "warning")
 
     def _boxes(self) -> dict[str, tuple[list[float], list[float]]]:

@@ -1,4 +1,5 @@
-"""Recipes for artists' most frequent questions: the tool, the host's operator, and the steps."""
+"""Recipes for artists' most frequent questions. Each names the tool, the host's operator, and the
+steps."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ _LEAST, _LEAST_OF_QUESTION = 0.55, 0.3
 def recipes_for(question: str, kind: str) -> list[Json]:
     """Return the recipes that answer the question, best first, for a host of that kind."""
     length = len(question.split())
-    if length < 2:  # a name, or a part of one
+    if length < 2:  # The question is a name, or a part of one.
         return []
     recipes, ranking = _all()
     least = _LEAST if length < 4 else _LEAST_OF_QUESTION

@@ -61,4 +61,4 @@ def purpose(kinds: Mapping[str, int]) -> list[Json]:
         for fits, guess, because in guesses
         if fits
     ]
-    return fitting[:_MOST] or [{"guess": "nothing yet", "why": "there is nothing in it"}]
+    return fitting[:_MOST] or [{"guess": "nothing yet", "why": "it is empty"}]

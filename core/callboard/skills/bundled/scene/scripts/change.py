@@ -37,7 +37,9 @@ def create_primitive(
         raise WrongArgument(f"a {kind} has no {', '.join(unfit)}; it has {', '.join(fitting)}")
     sizes = {**fitting, **given}
     if kind == "torus" and sizes["minor_radius"] > sizes["major_radius"]:
-        raise WrongArgument("minor_radius, the tube's, must not be larger than major_radius")
+        raise WrongArgument(
+            "minor_radius, which is the tube's radius, must not be larger than major_radius"
+        )
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     path = editor.create(kind, name, sizes)
     made = reader.get(path)

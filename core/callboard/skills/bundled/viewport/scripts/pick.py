@@ -1,4 +1,4 @@
-"""The tool ``pick``: the object at a point of a picture."""
+"""The tool ``pick``, which finds the object at a point of a picture."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def main(
     port = ctx.port("look")
     if not hasattr(port, "under"):
         raise HostError(
-            "this host can't say what its picture shows at a point; use names from "
+            "this host can't find the object at a point of its picture; use names from "
             "scene__list_objects instead"
         )
     if count_of(camera, frame, angles) > 1:
