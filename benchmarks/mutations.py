@@ -287,8 +287,8 @@ class Run:
             return [test.relative_to(self.tree.parent / "tree").as_posix() for test in touched]
 
     def outcome(self, number: int, hits: dict[int, list[str]], every: bool) -> tuple[str, str]:
-        """Return `caught`, `missed`, `unreached` by any picked test, or `unfinished`, and the test
-        or reason."""
+        """Return `caught`, `missed`, `unreached` (no picked test runs the line) or `unfinished`,
+        and the test or reason."""
         mistake = self.plan[number]
         by_test = hits.get(number, [])
         if every:

@@ -313,8 +313,8 @@ def _packages(target: Path) -> None:
 
 
 def _lead_to_this_checkout(folder: Path) -> None:
-    """Write a file that lists the checkout's folders as paths on the drive by which Wine shows this
-    machine."""
+    """Write a file that lists the checkout's folders as paths on Wine's drive Z:, which is this
+    machine's root."""
     folders = [PROJECT / name for name in ("core", "hosts", "ui", "tests", "packaging")]
     lines = "".join("Z:" + str(each).replace("/", "\\") + "\n" for each in folders)
     file = _python(folder).parent / "Lib" / "site-packages" / "callboard.pth"

@@ -136,7 +136,7 @@ class SkillBench:
         return "\n".join(message["content"].get("text", "") for message in result["messages"])
 
     def read(self, uri: str) -> str | bytes:
-        """Return a resource's content. Raises ResourceNotFound, CapabilityMissing."""
+        """Return a resource's content. Raises ResourceNotFound or CapabilityMissing."""
         params = {"uri": uri}
         result = self._run(self._app.service.handle(_BenchRequest(self, "resources/read", params)))
         (content,) = result["contents"]

@@ -92,7 +92,7 @@ class BlenderServer:
         return self._host is not None and self._host.may_run("change") == POPUP
 
     def redraw_soon(self) -> None:
-        """Redraw what shows the server's state. Call it from any thread."""
+        """Redraw the areas that show the server's state. Call it from any thread."""
         if self._inbox is not None:
             self._inbox.post(redraw)
 

@@ -1,4 +1,4 @@
-"""The plug-in with which callboard starts, shows its menu and ends inside one application."""
+"""The plug-in that starts and stops callboard inside one application, and shows its menu."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class QtPlugIn(ABC):
 
     def ready(self) -> None:
         """Start the server if the artist has chosen autostart. Called when the application's
-        windows are there."""
+        windows are open."""
         if self.loaded and self.options.autostart:
             self.start()
 

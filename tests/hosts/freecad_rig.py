@@ -1,7 +1,6 @@
-"""FreeCAD's real window on a screen of its own, with the example host of ``examples/host/freecad``.
-
-The artist's actions are code that a timer runs inside FreeCAD, also in its dialogs, or keys and the
-mouse.
+"""Runs FreeCAD with a real window on a separate screen, with the host of ``examples/host/freecad``.
+The artist's actions are keys, the mouse, or code that a timer runs inside FreeCAD, even while a
+dialog is open.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from hosts.blender_gui_rig import DEADLINE, Gui
 from source_trees import PROJECT
 
 EXAMPLE = PROJECT / "examples" / "host" / "freecad"
-#: Where FreeCAD keeps its themes.
+#: The folder of FreeCAD's themes.
 THEMES = Path("/usr/share/freecad/Gui/Stylesheets")
 _DRIVER = """
 import faulthandler, json, os, signal, sys, traceback

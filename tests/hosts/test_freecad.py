@@ -1,4 +1,4 @@
-"""callboard in a real Qt application: FreeCAD, with the host of ``examples/host/freecad``."""
+"""Tests callboard in FreeCAD, a real Qt application, with the host of ``examples/host/freecad``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def app(shared: FreeCAD) -> Iterator[FreeCAD]:
 
 
 def test_the_contract_holds(app: FreeCAD) -> None:
-    """Each check is a turn of its own, between which FreeCAD draws its views."""
+    """Each check runs in its own turn of the loop, and FreeCAD draws its views in between."""
     app.run(
         "from callboard_testing.compliance import run_all\nchecks = run_all(plug_in.server.host)"
     )

@@ -743,7 +743,7 @@ def test_the_camera_that_is_looked_through_and_the_frame_and_the_renderer(bench:
     if hou.isUIAvailable():
         assert port.still(str(bench.folder / "still.png"), 32, 16, 12)["engine"] == "opengl"
     else:
-        with pytest.raises(HostError, match="OpenGL render node with a GUI"):
+        with pytest.raises(HostError, match="OpenGL render node needs a GUI"):
             port.still(str(bench.folder / "still.png"), 32, 16, 12)
     assert session.rendered == [("ifd", 1, 1), ("opengl", 12, 12)][: 1 + hou.isUIAvailable()]
     assert (seen, bench.host.blocked_by()) == (["rendering"] * len(session.rendered), None)
@@ -761,7 +761,7 @@ def test_what_the_renderer_says_is_told_and_nothing_is_left(bench: Bench) -> Non
     with pytest.raises(HostError, match=r"could not render 'still.png'.*GL context"):
         bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, 3)
     session.not_installed.add("opengl")
-    with pytest.raises(HostError, match="neither Mantra nor"):
+    with pytest.raises(HostError, match="has no Mantra"):
         bench.port(RENDER).still(str(bench.folder / "still.png"), 32, 16, 3)
     assert around_the_scene() == before
     assert [file.read_bytes() for file in bench.folder.iterdir()] == [b"an older one"]

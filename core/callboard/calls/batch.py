@@ -200,7 +200,7 @@ def _check(index: int, tool: Tool, arguments: Json) -> None:
 
 
 def _perform(batch: Call, inner: list[Call], brief: bool, calls: object) -> Result:
-    """Run the calls one after another. Raises BatchFailed, CapabilityMissing, CallCancelled."""
+    """Run the calls one after another. Raises BatchFailed, CapabilityMissing or CallCancelled."""
     answered: list[Any] = []
     entries: list[Json] = []
     pictures: list[Json] = []

@@ -36,7 +36,7 @@ class Change:
         return list(difflib.unified_diff(before, after, str(self.path), str(self.path)))
 
     def write(self) -> None:
-        """Replace the file atomically. A link stays a link. Raises OSError, HostError."""
+        """Replace the file atomically. A link stays a link. Raises OSError or HostError."""
         if not self.path.exists():
             # Only the user can read a new file, with or without a token.
             write_private(self.path, self.after)

@@ -18,7 +18,7 @@ _MOST_BYTES = 1000
 
 
 def token_of(name: str, book: ClientBook) -> str:
-    """Return the client's token. Make a token if the client has none. Raises PeerError,
+    """Return the client's token. Make a token if the client has none. Raises PeerError or
     HostError."""
     known = _known(name, book)
     token = None if known is None else _kept(known)

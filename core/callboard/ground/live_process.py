@@ -31,7 +31,7 @@ def _fields(pid: int) -> list[str]:
         stat = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
         return []
-    # The name, in brackets, may itself hold brackets.
+    # The name, in brackets, may itself contain brackets.
     return stat.rpartition(")")[2].split()
 
 

@@ -6,14 +6,14 @@ import heapq
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
-#: The characters of a wrong name that are compared. The time of a comparison grows with the square.
+#: Number of characters of a wrong name that are compared. The time grows with the square of it.
 _LONGEST = 200
 
 
 def close_matches(wrong: str, known: Iterable[str], count: int, cutoff: float = 0.6) -> list[str]:
     """Return at most ``count`` of the ``known`` names that are similar to ``wrong``, best first.
     ``wrong`` may be of any length."""
-    import difflib  # needed only for wrong names
+    import difflib  # This import is needed only for wrong names.
 
     return difflib.get_close_matches(wrong[:_LONGEST], known, count, cutoff)
 

@@ -48,7 +48,7 @@ HOSTS = {
 
 
 def make_host(kind: str, post: Post) -> Host:
-    """Return the headless host of that kind. Raises HostError that says what to install."""
+    """Return the headless host of that kind. Raises a HostError that says what to install."""
     module, name, needed = HOSTS[kind]
     try:
         return getattr(import_module(module), name)(post)  # type: ignore[no-any-return]

@@ -38,7 +38,7 @@ class MapRequest:
 
 def rows_of(asked: MapRequest, tool: Tool, roots: WorkspaceRoots | None, most: int) -> list[Json]:
     """Return the arguments of each task, with the file to open first under the key ``SCENE``.
-    Raises InvalidParams, WorkspaceResolveError."""
+    Raises InvalidParams or WorkspaceResolveError."""
     held = _Held(roots)
     try:
         tasks = _tasks(asked, held, most)

@@ -60,7 +60,7 @@ def load(project: str) -> ProjectSettings | None:
 
 def save(project: str, settings: ProjectSettings, file: Path | None = None) -> None:
     """Replace the project's file atomically. ``file`` is the result of :func:`settings_file` at the
-    time of the artist's decision. Raises OSError, HostError."""
+    time of the artist's decision. Raises OSError or HostError."""
     path = file or settings_file(project)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     roots = [

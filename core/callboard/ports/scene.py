@@ -60,7 +60,7 @@ class SceneReader(Protocol):
     def whole(self, name: str, users: bool = False) -> Json:
         """Return everything else about an object in the host's own words, with ``uses``, the names
         of everything it refers to, ``properties`` by name, and ``visibility``, which says why it
-        isn't shown. With ``users`` also ``used_by``. Optional."""
+        isn't shown. With ``users``, also return ``used_by``. Optional."""
 
     def summaries(self) -> Iterable[Json]:
         """Return ``{name, path, type, parent}`` of every object, in scene order. If the result

@@ -60,7 +60,7 @@ class Subscriptions:
         return len(self._listeners)
 
     def check(self, request: Request, holder: TokenHolder = NOBODY) -> None:
-        """Check that ``holder`` may open a stream. Raises InvalidParams, PeerError."""
+        """Check that ``holder`` may open a stream. Raises InvalidParams or PeerError."""
         wanted = request.params.get("notifications")
         if not isinstance(wanted, dict):
             raise InvalidParams("params.notifications must be an object")

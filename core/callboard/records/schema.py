@@ -84,7 +84,7 @@ class NewerSchema(Exception):
 
 def migrate(db: sqlite3.Connection) -> None:
     """Bring the tables to :data:`VERSION`, atomically, even if another process does so at the same
-    time. ``db`` is in autocommit mode. Raises NewerSchema, sqlite3.Error."""
+    time. ``db`` is in autocommit mode. Raises NewerSchema or sqlite3.Error."""
     if is_current(db):
         return
     db.execute("BEGIN IMMEDIATE")

@@ -96,7 +96,7 @@ class Route:
         return Validator(self.body or {}, name="body")
 
     def read(self, incoming: IncomingRequest) -> ReadRequest:
-        """Read the request. Raises InvalidParams, ParseError, Unacceptable."""
+        """Read the request. Raises InvalidParams, ParseError or Unacceptable."""
         match = self.pattern.fullmatch(incoming.path)
         assert match is not None
         texts = {name: _decoded(text) for name, text in match.groupdict().items()}

@@ -170,7 +170,7 @@ class Service:
         return " ".join(filter(None, parts))
 
     async def handle(self, request: PeerRequest) -> Json:
-        """Return the result. Raises CallboardError, InputRequired, CancelledError."""
+        """Return the result. Raises CallboardError, InputRequired or CancelledError."""
         method = self._methods.get(request.method)
         if method is None or (not self.enable_prompts and request.method.startswith("prompts/")):
             raise MethodNotFound(f"Method not found: '{request.method[:80]}'")

@@ -61,7 +61,7 @@ class Instance:
     #: The number of other scenes opened since the instance's start, or -1 when unknown. Saving
     #: under another name doesn't count.
     opened: int = -1
-    #: When its process began, in ticks since the machine started; 0 when unknown.
+    #: When its process began, in ticks since the machine started, or 0 when unknown.
     ticks: int = 0
 
     @property
@@ -241,7 +241,7 @@ def is_alive(instance: Instance) -> bool:
     # The system reuses the id of a process that is gone.
     if instance.ticks:
         return start_ticks(instance.pid) in (instance.ticks, 0)
-    from callboard.transport.process_age import began_at  # a server never needs it
+    from callboard.transport.process_age import began_at  # A server never needs this module.
 
     began = began_at(instance.pid)
     return began is None or began <= instance.started + CLOCK_SLACK

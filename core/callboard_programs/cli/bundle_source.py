@@ -21,7 +21,7 @@ from callboard_testing.lint.skill_lint import Finding
 
 def findings_about(source: Path, *, start: bool) -> list[Finding]:
     """Return the findings about a bundle, given as a folder or an archive. Its server is started
-    only if ``start`` is true. Raises UnpackError, OSError."""
+    only if ``start`` is true. Raises UnpackError or OSError."""
     with unpacked(source) as folder:
         findings = lint_bundle(folder, source)
         if start and not any(finding.severity == "error" for finding in findings):
@@ -32,7 +32,7 @@ def findings_about(source: Path, *, start: bool) -> list[Finding]:
 @contextmanager
 def unpacked(source: Path) -> Iterator[Path]:
     """Yield a copy of the bundle, in a folder with the same name as after an installation. The copy
-    is removed after the block. Raises UnpackError, OSError."""
+    is removed after the block. Raises UnpackError or OSError."""
     with tempfile.TemporaryDirectory(prefix="callboard-bundle-", ignore_cleanup_errors=True) as top:
         first = Path(top, "home", "version", "bundle")
         first.mkdir(parents=True)

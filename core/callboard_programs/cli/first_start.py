@@ -77,7 +77,7 @@ class _Listener(logging.Handler):
 
 
 async def _start(bundle: InstalledBundle, patience: float) -> FirstStart:
-    """Start the server and list its tools. Raises SkillError, OSError, TimeoutError."""
+    """Start the server and list its tools. Raises SkillError, OSError or TimeoutError."""
     command, additions = command_of(bundle)
     # Run the server in the same folder as a host would, which is outside the version's own folder.
     home = bundle.folder.parent.parent.parent

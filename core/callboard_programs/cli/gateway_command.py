@@ -94,7 +94,8 @@ def _names() -> str:
 
 
 def _forget(wanted: list[str]) -> str:
-    """Free the names, and return a sentence about the freed names. Raises HostError, PeerError."""
+    """Free the names, and return a sentence about the freed names. Raises HostError or
+    PeerError."""
     forgotten = forget(wanted)
     if not forgotten:
         return "No name belongs to an unsaved scene that is gone; nothing was changed."
@@ -102,7 +103,7 @@ def _forget(wanted: list[str]) -> str:
 
 
 def _outside(arguments: argparse.Namespace) -> Outside | None:
-    """Return the address for other machines, or None. Raises PeerError, HostError."""
+    """Return the address for other machines, or None. Raises PeerError or HostError."""
     if (arguments.certificate is None) != (arguments.key is None):
         raise PeerError("give both --certificate FILE and --key FILE, or neither")
     if arguments.listen is None:

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _pack(source: Path, out: Path | None) -> Path:
-    """Write the bundle's file, and return its path. Raises UnpackError, OSError."""
+    """Write the bundle's file, and return its path. Raises UnpackError or OSError."""
     with unpacked(source) as folder:
         manifest = read_manifest(folder)
         target = out or Path(f"{folder_name(manifest.name)}-{manifest.version}.mcpb")

@@ -29,7 +29,7 @@ _SILENCE = 1800.0
 
 def make(parent: Path, name: str, ids: Sequence[str], since: str) -> Path:
     """Write the skill and return its folder. Print on stderr which calls were left out. Raises
-    PeerError, HostError, SkillError."""
+    PeerError, HostError or SkillError."""
     calls = _chosen(Reader(default_folder()), ids, since)
     paths = search_paths(extra=config_from({}).skill_paths)
     skills = [one.skill for one in scan(paths, None, load_skill)[0]]

@@ -87,7 +87,7 @@ class TaskFiles:
         return replace(kept, artefacts={**result.artefacts, **written})
 
     def _written(self, folder: Path, index: int, blocks: Sequence[Json]) -> dict[str, str]:
-        """Return the SHA-256 of each written file, by its path. Raises SkillError, HostError."""
+        """Return the SHA-256 of each written file, by its path. Raises SkillError or HostError."""
         files, paths = files_in({"content": blocks}), list[Path]()
         try:
             for path in keep_beside(folder, f"{index:06}-{self._tool}", files):

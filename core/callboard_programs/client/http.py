@@ -248,7 +248,7 @@ async def send_request(
     idle: IdleConnections | None = None,
 ) -> AsyncIterator[HttpAnswer]:
     """Send a request and yield its answer. The connection is closed after the block, unless the
-    answer was read to its end and ``idle`` keeps the connection. Raises Unreachable, Broken."""
+    answer was read to its end and ``idle`` keeps the connection. Raises Unreachable or Broken."""
     connection = None if idle is None else idle.take()
     if connection is None:
         connection = await _connected(endpoint)
@@ -328,7 +328,7 @@ async def _proved(
 
 
 def _read_head(head: bytes) -> tuple[int, dict[str, str]]:
-    """Return the status and the headers. Raises ValueError, IndexError."""
+    """Return the status and the headers. Raises ValueError or IndexError."""
     status_line, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     headers = {}
     for line in lines:

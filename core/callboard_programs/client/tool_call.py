@@ -80,7 +80,7 @@ def call_tool(
     client: Requester, tool: str, given: Json, notified: Notified = pass_over, *, wait: bool = True
 ) -> Json:
     """Return the tool's result. If the tool answers with a job, return the job's result, or only
-    its handle if ``wait`` is false. Raises FailedCall, RemoteError, HostError."""
+    its handle if ``wait`` is false. Raises FailedCall, RemoteError or HostError."""
     result = _requested(client, tool, given, notified)
     job = result.get("structuredContent")
     if wait and isinstance(job, dict) and "job_id" in job and job.get("status") == "working":

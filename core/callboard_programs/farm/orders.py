@@ -146,7 +146,7 @@ def on_scene(
     notified: Notified = pass_over,
 ) -> Json:
     """Open ``scene`` if there is one, call the tool, and save the scene if ``save`` is true. Raises
-    FailedCall, RemoteError, HostError."""
+    FailedCall, RemoteError or HostError."""
     if scene is not None:
         call_tool(client, OPEN, {"path": scene, "discard_changes": True}, notified)
     result = call_tool(client, tool, given, notified)

@@ -112,7 +112,7 @@ def kept_names() -> dict[str, SceneIdentity]:
 @contextmanager
 def changing() -> Iterator[dict[str, SceneIdentity]]:
     """Yield the names for the block to change, and save them after the block. No other process can
-    change them during the block. Raises HostError, OSError."""
+    change them during the block. Raises HostError or OSError."""
     path = file()
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with path.with_suffix(".lock").open("ab") as locked:

@@ -100,7 +100,7 @@ class Listing:
         return listed, {**backend, "status": "ok", f"{self.one}_count": len(listed), **diagnostics}
 
     async def _listed(self, directory: Directory, name: str) -> tuple[list[Json], Json]:
-        """Return an instance's entries and its diagnostics. Raises RemoteError, HostError."""
+        """Return an instance's entries and its diagnostics. Raises RemoteError or HostError."""
         keeper = directory.keeper(name)
         link = await keeper.current()
         if link is None:

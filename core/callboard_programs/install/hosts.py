@@ -21,10 +21,10 @@ class Installer(Protocol):
 
     def install(self, folder: Path | None, archive: Path | None, dry_run: bool) -> list[str]:
         """Install into the version with that user folder, or into all that are found. Raises
-        HostError, OSError."""
+        HostError or OSError."""
 
     def uninstall(self, folder: Path | None, dry_run: bool) -> list[str]:
-        """Remove callboard from that version, or from all of them. Raises HostError, OSError."""
+        """Remove callboard from that version, or from all of them. Raises HostError or OSError."""
 
     def user_folders(self) -> dict[str, Path]:
         """Return the versions on this machine by name, each with the folder that callboard is

@@ -354,7 +354,7 @@ class HostSide:
 
     async def _without_session(self, link: Link, client: RelayedClient) -> OntoStateless:
         """Return the stand-in for a session on a host that doesn't support sessions. Raises
-        Unreachable, Broken."""
+        Unreachable or Broken."""
         from callboard_programs.relay.onto_stateless import OntoStateless  # few hosts need it
 
         called = object_in(client.request.params, "clientInfo")

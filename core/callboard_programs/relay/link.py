@@ -101,7 +101,7 @@ class Link:
             return None
 
     async def open(self) -> None:
-        """Connect. Raises Unreachable, Broken."""
+        """Connect. Raises Unreachable or Broken."""
         self._listening = asyncio.get_running_loop().create_task(self._listen())
         self._listening.add_done_callback(lambda task: self.closed.set())
         await soon(self._listening_now, self._listening)
@@ -143,21 +143,21 @@ class Link:
     def post(
         self, message: bytes, headers: Mapping[str, str]
     ) -> AbstractAsyncContextManager[HttpAnswer]:
-        """Send one encoded message. Raises Unreachable, Broken."""
+        """Send one encoded message. Raises Unreachable or Broken."""
         fields = {**POST_HEADERS, **headers}
         return send_request(self._endpoint, "POST", fields, message, self._idle)
 
     def get(self, headers: Mapping[str, str]) -> AbstractAsyncContextManager[HttpAnswer]:
-        """Open a session's own stream. Raises Unreachable, Broken."""
+        """Open a session's own stream. Raises Unreachable or Broken."""
         return send_request(self._endpoint, "GET", {"Accept": "text/event-stream", **headers})
 
     async def delete(self, headers: Mapping[str, str]) -> None:
-        """End a session. Raises Unreachable, Broken."""
+        """End a session. Raises Unreachable or Broken."""
         async with send_request(self._endpoint, "DELETE", headers):
             pass
 
     async def known(self) -> KnownHost:
-        """Return the host's introduction and lists. Raises Unreachable, Broken."""
+        """Return the host's introduction and lists. Raises Unreachable or Broken."""
         if self._own_session is not None:
             discovered = object_in(self._own_session.response, "result")
             server = object_in(discovered, "serverInfo")
@@ -186,13 +186,13 @@ class Link:
 
     async def ask(self, method: str, params: Json | None = None) -> Json:
         """Return the result of our own request. The host can't ask any questions during such a
-        request. Raises RemoteError, HostError."""
+        request. Raises RemoteError or HostError."""
         return await self._own.request(method, params or {})
 
     async def watch(self, uris: set[str]) -> None:
         """Watch these resources from now on, and stop watching all earlier ones. This is for a host
         that supports a single era. With any other host, each client subscribes on its own. Raises
-        RemoteError, HostError."""
+        RemoteError or HostError."""
         if self.era == "sessions":
             for uri in sorted(uris - self._watched):
                 await self.ask("resources/subscribe", {"uri": uri})

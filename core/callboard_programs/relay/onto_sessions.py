@@ -65,7 +65,7 @@ class OntoSessions:
         """Do nothing, because clients without sessions have no events."""
 
     async def handle(self, request: PeerRequest) -> Json:
-        """Return the result. Raises CallboardError, InputRequired."""
+        """Return the result. Raises CallboardError or InputRequired."""
         assert isinstance(request, StatelessRequest)
         if _HELD in request.answers:
             call = self._held.pop(str(request.answers[_HELD]), None)
@@ -178,7 +178,7 @@ class OntoSessions:
     # -- sessions -------------------------------------------------------------------------------
 
     async def _session(self, link: Link, peer: Peer) -> CallSession:
-        """Return a session that no other call uses. Raises Unreachable, Broken, HostError."""
+        """Return a session that no other call uses. Raises Unreachable, Broken or HostError."""
         for session in list(self._idle):
             if session.connection.link is not link or monotonic() - session.opened > FRESH:
                 self._idle.remove(session)

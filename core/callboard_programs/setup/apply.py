@@ -19,7 +19,7 @@ Tell = Callable[[str], None]
 def set_up(plan: Plan, kept: Backup, tell: Tell) -> Plan:
     """Install callboard into the hosts, and configure the clients. Each line for ``tell`` reports a
     finished step. Return the plan, in which a client whose file can't be written is marked as
-    refused. Raises CallboardError, OSError. Steps that were finished before an error can be
+    refused. Raises CallboardError or OSError. Steps that were finished before an error can be
     undone."""
     kept.save()
     for host in plan.hosts:

@@ -75,7 +75,7 @@ class Backup:
 
     def will_write(self, path: Path, client: str | None = None, text: str | None = None) -> None:
         """Note the file's original content, unless it has been noted already. If ``text``, the
-        content that setup will write, is known, note that too. Raises OSError, HostError."""
+        content that setup will write, is known, note that too. Raises OSError or HostError."""
         known = self.files.get(str(path))
         if known is None:
             self.files[str(path)] = known = self._as_it_is(path, client)
@@ -158,7 +158,7 @@ def digest(path: Path) -> str | None:
 
 def put_back(path: Path, file: BackupFile) -> None:
     """Restore the file's bytes and mode, or remove the file if it didn't exist before setup. Raises
-    OSError, HostError."""
+    OSError or HostError."""
     before = file.bytes_before
     if before is None:
         path.unlink(missing_ok=True)

@@ -44,7 +44,7 @@ class ClientPlan:
         return self.known.path
 
     def change(self, token: str | None = None) -> Change:
-        """Return the change that writes the entry into the client's file. Raises PeerError,
+        """Return the change that writes the entry into the client's file. Raises PeerError or
         OSError."""
         if self.gateway and not self.known.stdio:
             entry = self.known.entry(gateway_url(None), token or _UNMADE)
@@ -53,7 +53,7 @@ class ClientPlan:
         return planned(self.known, self.path, entry)
 
     def token(self) -> str:
-        """Return the client's own token. Make one if it has none. Raises PeerError, HostError."""
+        """Return the client's own token. Make one if it has none. Raises PeerError or HostError."""
         return token_of(self.name, ClientBook())
 
 

@@ -1,4 +1,4 @@
-"""The port ``cameras``: cameras."""
+"""The port ``cameras``."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ def family(node: hou.ObjNode) -> list[hou.ObjNode]:
 
 
 def find(name: str) -> hou.ObjNode:
-    """Return the object with that name or path. Raises ObjectNotFound, AmbiguousName."""
+    """Return the object with that name or path. Raises ObjectNotFound or AmbiguousName."""
     if len(name) <= 1024 and _PATH.fullmatch(name):
         node = hou.node(name)
         if isinstance(node, hou.ObjNode):

@@ -18,7 +18,8 @@ class Exporter:
         self._stage = stage
 
     def run(self, chosen: Sequence[hou.ObjNode]) -> None:
-        """Write the chosen objects with everything below them, placed by the objects above them."""
+        """Write the chosen objects and everything below them. Write the objects above them as well,
+        without their shapes, so that the chosen objects keep their places."""
         whole = {node.path() for node in chosen}
         needed = set(whole)
         for node in chosen:

@@ -39,7 +39,7 @@ _HIGH = 1080
 
 
 class HoudiniRender(FileRender[hou.ObjNode]):
-    """The port. ``rendering`` is entered while Houdini renders."""
+    """Implements the port. ``rendering`` is entered while Houdini renders."""
 
     def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
         self._rendering = rendering
@@ -108,7 +108,7 @@ def _draw(file: Path, width: int, height: int, camera: hou.ObjNode, frame: float
             node.destroy()
         return type
     raise HostError(
-        "this Houdini has neither Mantra nor an OpenGL render node with a GUI; use a script"
+        "this Houdini has no Mantra, and an OpenGL render node needs a GUI; use a script"
     )
 
 

@@ -64,7 +64,7 @@ def paths_of(nodes: list[Node]) -> list[str]:
 
 
 def find(name: str) -> Node:
-    """Return the object with that name or path. Raises ObjectNotFound, AmbiguousName."""
+    """Return the object with that name or path. Raises ObjectNotFound or AmbiguousName."""
     namesakes: list[Node] = []
     if name and len(name) <= _LONGEST and "\0" not in name:
         namesakes = _named(name) or _at_path(name)

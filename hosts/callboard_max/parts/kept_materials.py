@@ -61,7 +61,7 @@ def paths(materials: Mapping[str, Material]) -> dict[int, str]:
 
 
 def find(name: str) -> tuple[str, Material]:
-    """Return the material and its path. Raises MaterialNotFound, AmbiguousName."""
+    """Return the material and its path. Raises MaterialNotFound or AmbiguousName."""
     known = by_path()
     if name in known:
         return name, known[name]

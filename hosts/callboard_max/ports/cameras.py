@@ -1,4 +1,4 @@
-"""The port ``cameras``: cameras. New cameras are physical. The lens of other types of camera
+"""The port ``cameras``. New cameras are physical. The lens of other types of camera
 follows from the angle and the render settings. A 3ds Max scene doesn't say which camera takes the
 pictures."""
 

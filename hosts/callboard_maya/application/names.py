@@ -49,7 +49,7 @@ def startup_cameras() -> list[str]:
 
 
 def find(name: str) -> str:
-    """Return the full path of the object with that name. Raises ObjectNotFound, AmbiguousName."""
+    """Return the full path of the object with that name. Raises ObjectNotFound or AmbiguousName."""
     namesakes: list[str] = []
     if len(name) <= 1024 and _LOOKUP.fullmatch(name):
         namesakes = list(dict.fromkeys(cmds.ls(name, type="transform", long=True) or []))

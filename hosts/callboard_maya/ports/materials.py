@@ -11,7 +11,7 @@ from callboard.errors import HostError
 from callboard.host import Json, MaterialNotFound, Texture, nearest_names
 from callboard_maya.application.names import bare, check_new_name, find, telling
 from callboard_maya.parts import groups, surfaces, textures
-from callboard_maya.parts.object_color import COLOURABLE
+from callboard_maya.parts.object_color import COLORABLE
 from callboard_maya.parts.plugs import refuse_instance
 from callboard_maya.parts.shapes import shape_of
 
@@ -132,7 +132,7 @@ def _twin(group: str, material: str) -> str:
 
 def _shape(path: str) -> str:
     shape = shape_of(path)
-    if shape is None or cmds.nodeType(shape) not in COLOURABLE:
+    if shape is None or cmds.nodeType(shape) not in COLORABLE:
         kind = cmds.nodeType(shape or path)
         raise HostError(f"'{bare(path)}' is of type {kind}, which can't have materials")
     return shape

@@ -79,7 +79,7 @@ class NameIndex:
                 self._counted = True
 
     def find(self, name: str) -> Usd.Prim:
-        """Return the object with that bare name or full path. Raises ObjectNotFound,
+        """Return the object with that bare name or full path. Raises ObjectNotFound or
         AmbiguousName."""
         if name.startswith("/"):
             prim = self._stage.GetPrimAtPath(name) if Sdf.Path.IsValidPathString(name) else None

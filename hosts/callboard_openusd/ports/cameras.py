@@ -1,4 +1,4 @@
-"""The port ``cameras``: cameras. OpenUSD measures lens and sensor in tenths of a scene unit. The
+"""The port ``cameras``. OpenUSD measures lens and sensor in tenths of a scene unit. The
 stage's render settings name the camera for pictures."""
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ def _kind(prim: Usd.Prim) -> str:
 
 
 def _scale(prim: Usd.Prim) -> float:
-    """Return the number of scene units in a unit of the light, because scaling a light scales its
+    """Return the number of scene units in one of the light's own units. A light's scale changes its
     size."""
     return abs(transforms.world_matrix(prim).GetDeterminant3()) ** (1 / 3) or 1.0
 

@@ -21,7 +21,7 @@ class KeyedAnimation(ABC, Generic[_Node]):
 
     @abstractmethod
     def node(self, name: str) -> _Node:
-        """Return the object with that name. Raises ObjectNotFound, AmbiguousName."""
+        """Return the object with that name. Raises ObjectNotFound or AmbiguousName."""
 
     @abstractmethod
     def path(self, node: _Node) -> str:

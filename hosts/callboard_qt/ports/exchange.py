@@ -33,8 +33,8 @@ from callboard_qt.ports.check import ApplicationChecks
 
 
 class ApplicationExchange(ABC):
-    """The port. ``usd`` returns the host's current port for USD, or None. ``no_usd`` then says why
-    there is none and what to do."""
+    """Implements the port. ``usd`` returns the host's current port for USD, or None. ``no_usd``
+    then says why there is none and what to do."""
 
     application: str
     no_usd: str

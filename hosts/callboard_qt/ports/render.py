@@ -20,8 +20,9 @@ PICTURES = (".png", ".jpg", ".jpeg")
 
 
 class FileRender(ABC, Generic[Camera]):
-    """The port. Everything is restored after each picture, because the scene belongs to the artist
-    between two slices. The answer names the renderer and the camera. Use it on the main thread."""
+    """Implements the port. Everything is restored after each picture, because the scene belongs to
+    the artist between two slices. The answer names the renderer and the camera. Use it on the main
+    thread."""
 
     @abstractmethod
     def camera(self) -> Camera:

@@ -167,8 +167,8 @@ class BundleServer:
             pause = min(pause * 2, LONGEST_PAUSE)
 
     async def _run(self) -> str:
-        """Run the server once until it ends, and return the reason why it ended. Raises SkillError,
-        OSError."""
+        """Run the server once until it ends, and return the reason why it ended. Raises SkillError
+        or OSError."""
         process = await self._start()
         ended: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         connection = Conversation(
@@ -306,7 +306,7 @@ class BundleServer:
             return await server.perform(caller, method, params)
 
     async def perform(self, caller: Caller, method: str, params: Json) -> Json:
-        """Send a request to this process. Raises BundleError, CallboardError, InputRequired."""
+        """Send a request to this process. Raises BundleError, CallboardError or InputRequired."""
         connection, talk = await self._connected(method)
         meta = {**talk.meta(caller.capabilities, caller.call.request.peer.log_level)}
         meta.update(caller.call.trace)

@@ -38,7 +38,7 @@ class RunStore:
         self._lock: int | None = None
 
     def save(self, run: Json, owner: Owner) -> None:
-        """Replace the run's file atomically. Raises OSError, HostError."""
+        """Replace the run's file atomically. Raises OSError or HostError."""
         if self._lock is None:
             self._open()
         with replacing(str(self._folder / f"{run['run_id']}.json")) as partial:

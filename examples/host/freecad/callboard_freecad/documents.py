@@ -1,4 +1,4 @@
-"""FreeCAD's documents: which of them is the scene, and the objects in it."""
+"""Finds the FreeCAD document that is the scene, and the objects in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def required() -> Any:
 
 
 def view_of(document: Any) -> Any:
-    """Return what FreeCAD's windows know about a document or an object."""
+    """Return the part of a document or an object that belongs to FreeCAD's windows."""
     import FreeCADGui
 
     return FreeCADGui.getDocument(document.Name)
@@ -40,14 +40,14 @@ def path_of(one: Any) -> str:
 
 
 def find(name: str) -> Any:
-    """Return the object with that label or path. Raises ObjectNotFound, AmbiguousName."""
+    """Return the object with that label or path. Raises ObjectNotFound or AmbiguousName."""
     wanted = name.removeprefix("/")
     fitting = [each for each in objects() if each.Label == wanted]
     return only_one(name, fitting, lambda: [each.Label for each in objects()], path_of)
 
 
 def working() -> str | None:
-    """Return the work of FreeCAD's own, during which it runs Qt's loop, or None."""
+    """Return FreeCAD's own work during which it runs Qt's loop, or None if there is none."""
     if FreeCAD.isRestoring():
         return "opening a document"
     documents = FreeCAD.listDocuments().values()

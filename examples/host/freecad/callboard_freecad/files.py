@@ -17,7 +17,7 @@ _BEGINS = {".FCStd": (b"PK\x03\x04",)}
 
 
 class Files:
-    """``replaced`` is called when another document is the scene."""
+    """Implements both ports. ``replaced`` is called when another document becomes the scene."""
 
     suffixes = tuple(_BEGINS)
 
@@ -25,7 +25,7 @@ class Files:
         self._replaced = replaced
 
     def open(self, path: str) -> Json:
-        """Open the file in a document of its own. Other documents stay open."""
+        """Open the file as a new document. Other documents stay open."""
         file = openable(path, _BEGINS, "a document of FreeCAD")
         try:
             with zipfile.ZipFile(file) as archive:

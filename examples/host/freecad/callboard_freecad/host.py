@@ -1,4 +1,4 @@
-"""The host: what callboard may do in FreeCAD, and when."""
+"""The host, which says what callboard may do in FreeCAD, and when."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FreeCADHost(QtHost):
     def may_run(self, work: Work) -> str | None:
         import FreeCADGui
 
-        # FreeCAD handles Qt's events, and so our calls, in the middle of its own work.
+        # FreeCAD handles Qt's events, and so our calls, even during its own work.
         held = super().may_run(work) or working()
         if held is None and work != "read" and FreeCADGui.Control.activeDialog():
             return "FreeCAD's task panel, which is open"
@@ -66,7 +66,7 @@ class FreeCADHost(QtHost):
 
 
 class DocumentMessages(Messages):
-    """FreeCAD calls the ``slot`` methods, by their names."""
+    """FreeCAD calls this class's methods whose names begin with ``slot``."""
 
     def __init__(self, host: FreeCADHost) -> None:
         super().__init__("FreeCAD")

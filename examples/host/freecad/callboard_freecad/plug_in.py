@@ -1,4 +1,4 @@
-"""callboard as a part of FreeCAD: its panel in a dock, its start and its end."""
+"""Starts and stops callboard inside FreeCAD, and shows its panel in a dock."""
 
 from __future__ import annotations
 
@@ -57,7 +57,8 @@ class FreeCADPlugIn(QtPlugIn):
         if self.dock is None:
             window = _main_window()
             self.dock = QDockWidget("Callboard", window)
-            self.dock.setObjectName("CallboardDock")  # FreeCAD keeps its place under this name
+            # FreeCAD remembers the dock's place by this name.
+            self.dock.setObjectName("CallboardDock")
             self.dock.setWidget(self.make_panel())
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
         self.dock.show()

@@ -1,5 +1,5 @@
-"""The ports ``scene.read`` and ``scene.mutate``. Here its objects have a place and no parents.
-They have no scale: their sizes are their own properties."""
+"""The ports ``scene.read`` and ``scene.mutate``. In this host, objects have a place, but no parents
+and no scale. Their sizes are properties of their own."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard.host import Json, NotOffered, PrimitiveKind, Vector
 from callboard_freecad.documents import current, find, objects, path_of, required, view_of
 
-#: FreeCAD's type, and its properties for our sizes, which they multiply.
+#: FreeCAD's type for each kind. Each of its properties is one of our sizes times a factor.
 _KINDS: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
     "sphere": ("Part::Sphere", {"Radius": ("radius", 1)}),
     "cube": ("Part::Box", {"Length": ("size", 1), "Width": ("size", 1), "Height": ("size", 1)}),
@@ -25,12 +25,12 @@ _KINDS: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
     "torus": ("Part::Torus", {"Radius1": ("major_radius", 1), "Radius2": ("minor_radius", 1)}),
 }
 _TYPES = {type_id: kind for kind, (type_id, _) in _KINDS.items()}
-#: The colour as it was set. FreeCAD's files keep eight bits of each part.
+#: The color as it was set. FreeCAD's own property keeps only eight bits of each part.
 _COLOR = "CallboardColor"
 
 
 class Scene:
-    """Both ports. Use it on the main thread."""
+    """Implements both ports. Use it on the main thread."""
 
     # -- scene.read -----------------------------------------------------------------------------
 
@@ -101,7 +101,7 @@ class Scene:
             turn = FreeCAD.Rotation(*reversed([*map(float, rotate)]))
         if translate is not None:
             place = FreeCAD.Vector(*translate)
-        # An object turns about its middle; FreeCAD's own origin of a box is a corner.
+        # An object turns about its middle. In FreeCAD itself, a box's origin is a corner.
         one.Placement = FreeCAD.Placement(place - turn.multVec(_middle(one)), turn)
         return _recomputed(one)
 
@@ -172,7 +172,7 @@ def _recomputed(one: Any) -> str:
 
 
 def _middle(one: Any) -> Any:
-    """Return the middle of the object in its own space, where its translation is measured."""
+    """Return the object's middle in its own space. Translations are measured there."""
     sizes = {"Part::Box": ("Length", "Width", "Height"), "Part::Plane": ("Length", "Width")}
     if one.TypeId in ("Part::Cylinder", "Part::Cone"):
         return FreeCAD.Vector(0, 0, one.Height.Value / 2)
@@ -183,14 +183,14 @@ def _bounds(one: Any) -> Json | None:
     shape = getattr(one, "Shape", None)
     if shape is None or shape.isNull():
         return None
-    if one.TypeId == "Part::Torus":  # OpenCASCADE's box of a torus is far too large
+    if one.TypeId == "Part::Torus":  # OpenCASCADE's box around a torus is far too large.
         axis = one.Placement.Rotation.multVec(FreeCAD.Vector(0, 0, 1))
         tube, ring = one.Radius2.Value, one.Radius1.Value
         reach = [ring * max(1 - part * part, 0.0) ** 0.5 + tube for part in axis]
         middle = one.Placement.Base
         low, high = ([m + way * r for m, r in zip(middle, reach, strict=True)] for way in (-1, 1))
         return {"min": low, "max": high}
-    # Without the mesh that FreeCAD draws, whose box is a little smaller.
+    # Leave out the mesh that FreeCAD draws, because its box is a little smaller.
     box = shape.copy(True, False).BoundBox
     return {"min": [box.XMin, box.YMin, box.ZMin], "max": [box.XMax, box.YMax, box.ZMax]}
 
@@ -208,6 +208,6 @@ def _color(one: Any) -> list[float] | None:
 
 
 def _shown(part: float) -> float:
-    """Return part of a linear colour as FreeCAD draws it, in sRGB."""
+    """Return one part of a linear color in sRGB, as FreeCAD draws it."""
     part = min(max(float(part), 0.0), 1.0)
     return part * 12.92 if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055

@@ -1,4 +1,4 @@
-"""Undo steps as FreeCAD's transactions, one for each call."""
+"""Makes each call one undo step, with FreeCAD's transactions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard_qt import OpenStep, UndoSteps, applied_of
 
 
 class Transactions(UndoSteps):
-    """The undo port. A step is known by its document and its name in that document's list."""
+    """The undo port. A step is identified by its document and its name in that document's list."""
 
     def _open(self, label: str) -> OpenStep:
         document = current()
@@ -32,7 +32,7 @@ class Transactions(UndoSteps):
         return label
 
     def _commit(self, name: str) -> None:
-        if name in FreeCAD.listDocuments():  # a call may have closed it
+        if name in FreeCAD.listDocuments():  # A call may have closed it.
             FreeCAD.getDocument(name).commitTransaction()
 
     def _newest(self) -> Hashable:

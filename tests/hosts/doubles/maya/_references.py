@@ -32,7 +32,7 @@ def bring(file: Scene, namespace: str) -> list[Node]:
     """Add the file's own nodes to the scene."""
     if file.references or any(node.keys or node.member_of for node in file.nodes.values()):
         raise NotImplementedError(
-            "the double doesn't model a file's own references, and its animation curves"
+            "the double doesn't model a file's own references, or its animation curves"
         )
     scene = session.scene
     brought = []

@@ -68,7 +68,7 @@ class StringParmTemplate(ParmTemplate):
     def __init__(self, name, label, num_components, default_value=()) -> None:
         if num_components != 1 or default_value:
             raise NotImplementedError(
-                "the double doesn't model several components, and default values"
+                "the double doesn't model several components, or default values"
             )
         super().__init__(spec.text(), name)
 
@@ -82,7 +82,7 @@ class _Numbers(ParmTemplate):
     ) -> None:
         if default_value or naming_scheme is not parmNamingScheme.Base1:
             raise NotImplementedError(
-                "the double doesn't model default values, and other naming schemes"
+                "the double doesn't model default values, or other naming schemes"
             )
         numbers = tuple(str(i) for i in range(1, num_components + 1))
         zero = [self._zero] * num_components if num_components > 1 else self._zero

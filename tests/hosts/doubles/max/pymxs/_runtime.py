@@ -575,7 +575,7 @@ def showClass(pattern, to=None):
 def apropos(pattern, to=None):
     if pattern or not isinstance(to, StringStream):
         raise NotImplementedError(
-            "the double doesn't model patterns, and printing into the Listener"
+            "the double doesn't model patterns, or printing into the Listener"
         )
     to._text += "".join(f"{name} (const Primitive): {name}()\n" for name in ("select", "delete"))
     to._text += "lights (const ObjectSet): $lights\nlightLevel (system Float): 1.0\n"

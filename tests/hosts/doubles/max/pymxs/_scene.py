@@ -200,7 +200,7 @@ class NodeData:
     layer: int | None = None
     #: An XRef's object in the other file: its class and parameters.
     source: tuple[str, dict[str, Any]] | None = None
-    #: Custom attributes: by the definition, the name, type and value of its one parameter.
+    #: Custom attributes: the name, type and value of each definition's one parameter.
     own: dict[str, tuple[str, str, Any]] = field(default_factory=dict)
 
     @property

@@ -72,7 +72,8 @@ class Array(list):
 
 
 class BitArray:
-    """Set bits, counted from 1. Runs of them are written as MAXScript writes them."""
+    """The bits that are set, counted from 1. Consecutive bits are written as MAXScript writes
+    them."""
 
     def __init__(self, on) -> None:
         self._on = sorted(on)

@@ -39,14 +39,14 @@ class MSceneMessage(MMessage):
     def addCallback(message, function, clientData=None) -> int:
         session.guard("MSceneMessage.addCallback")
         if message in (40, 41, 42, 43):
-            raise TypeError("this message has a callback of its own kind")
+            raise TypeError("this message needs a different kind of callback")
         return session.listen("scene", message, function)
 
     @staticmethod
     def addStringArrayCallback(message, function, clientData=None) -> int:
         session.guard("MSceneMessage.addStringArrayCallback")
         if message not in (40, 41, 42, 43):
-            raise TypeError("this message has a callback of its own kind")
+            raise TypeError("this message needs a different kind of callback")
         return session.listen("strings", message, function)
 
 
