@@ -17,7 +17,7 @@ from load_client import Connection, measure
 from server_process import ServerProcess
 
 CONNECTIONS = 4
-#: The aims: the minimum ratio of the throughput with the panel to that without it, and the maximum
+#: The targets: the minimum ratio of the throughput with the panel to that without it, and the maximum
 #: delay of the interface.
 LEAST_SHARE, MOST_LATE_MS = 0.9, 30.0
 

@@ -1,4 +1,4 @@
-"""Tables of ``run.py``'s measurements: medians over the rounds, ratios, and the aims."""
+"""Makes tables of ``run.py``'s measurements, with medians over the rounds, ratios and targets."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from time import perf_counter
 from typing import Any
 
 SKILLS, TOOLS, PROMPTS = 300, 2000, 500
-#: The aims for a start, as measured below.
+#: The targets for a start, as measured below.
 GOALS = {
     "discovery, cold": 1500.0,
     "discovery, warm": 150.0,

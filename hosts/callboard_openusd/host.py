@@ -112,7 +112,7 @@ class OpenUsdHost(host.Host):
 
     @property
     def stage(self) -> Usd.Stage:
-        """The open stage, for scripts. Replaced when a file is opened. Use it on the main
+        """The open stage, for scripts. It is replaced when a file is opened. Use it on the main
         thread."""
         return self._document.stage
 

@@ -36,7 +36,7 @@ class QtPlugIn(ABC):
 
     @abstractmethod
     def arrive(self) -> None:
-        """Have ``ready`` called once the application's windows are there, and ``unload`` when it
+        """Have ``ready`` called once the application's windows are open, and ``unload`` when it
         quits. Called when the plug-in is loaded."""
 
     @abstractmethod

@@ -13,7 +13,7 @@ import docs_drawing
 from docs_site import with_drawings
 from test_imports import CORE, PROJECT, imported, layer_of, sources
 
-#: The folders below which the page's modules lie.
+#: The folders that contain the page's modules.
 ROOTS = [
     PROJECT / root for root in ("core/callboard", "core/callboard_programs", "core", "hosts", "")
 ]

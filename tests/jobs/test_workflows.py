@@ -179,7 +179,7 @@ def test_a_check_that_fails_without_else_is_no_completed_run(tmp_path):
         before = objects(running)
         run = ended(client, start(client))
         assert run["status"] == "failed"
-        assert "the check 'check' wasn't passed" in run["message"]
+        assert "the check 'check' failed" in run["message"]
         assert "else: []" in run["message"]
         assert run["skipped"] == ["publish"]
         assert objects(running) == before
@@ -237,7 +237,7 @@ def test_a_check_without_an_id_is_told_by_its_line(tmp_path):
     text = CHECKED.replace("- id: check\n    branch", "- branch")
     with server(tmp_path, text) as running, running.client() as client:
         told = ended(client, start(client))["message"]
-    assert told.startswith("the check 'step_3' in line 5 of w.workflow.yaml wasn't passed")
+    assert told.startswith("the check 'step_3' in line 5 of w.workflow.yaml failed")
 
 
 def test_a_person_at_a_shell_can_see_what_each_step_did(tmp_path, capsys):

@@ -37,11 +37,11 @@ class FilePort(Protocol):
 
     def overview(self, path: str | None) -> Generator[None, None, Json]:
         """Return ``{file, version, scenes, counts, types, kinds, heaviest}`` and more in the host's
-        own words. ``file`` is None for a scene that was never saved. ``counts`` has the amounts of
-        data by the host's kinds, and ``types`` the numbers of objects by type. ``kinds`` has counts
-        under words that all hosts share: meshes, cameras, lights, rigs, animations, materials,
-        assets, strips, libraries. ``heaviest`` lists the largest objects, as ``{name, faces}``.
-        Raises HostError."""
+        own words. ``file`` is None for a scene that was never saved. ``counts`` has the number of
+        data blocks by the host's kinds, and ``types`` the number of objects by type. ``kinds`` has
+        counts under words that all hosts share: meshes, cameras, lights, rigs, animations,
+        materials, assets, strips, libraries. ``heaviest`` lists the largest objects, as ``{name,
+        faces}``. Raises HostError."""
 
     def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:
         """Return the files that the file names, and those named by the files it is composed of.

@@ -89,7 +89,7 @@ def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, i
 
 def neighbours(script: Path, skill: Path) -> list[Path]:
     """Return the scripts beside ``script`` that it imports, and the scripts that these import in
-    turn. Looks for files."""
+    turn. It looks for files on the disk."""
     known: dict[Path, None] = {}
     waiting = [script]
     while waiting:

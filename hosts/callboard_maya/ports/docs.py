@@ -17,7 +17,7 @@ _FLAG = re.compile(r"\s*-(\w+) -(\w+)\s*(.*)")
 
 
 class MayaDocs(KeptDocs):
-    """Commands, including plug-ins', as ``cmds.NAME``, and node types."""
+    """Entries for commands, including those of plug-ins, as ``cmds.NAME``, and for node types."""
 
     def _read(self) -> Iterator[DocEntry]:
         for name in dir(cmds):

@@ -194,7 +194,7 @@ class WorkflowRun:
         # An agent would treat "completed" as done, so a check without an else fails the run.
         if not then and step.otherwise is None:
             raise StepFailed(
-                f"{self.workflow.step_words(where + step.id, 'the check')} wasn't passed: {step.on}"
+                f"{self.workflow.step_words(where + step.id, 'the check')} failed: {step.on}"
                 " is not true. To continue anyway, the workflow needs else: [] there"
             )
         taken = step.then if then else step.otherwise or ()

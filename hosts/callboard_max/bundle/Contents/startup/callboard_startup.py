@@ -1,4 +1,4 @@
-"""Start Callboard once 3ds Max's windows are there. 3ds Max runs this file."""
+"""Start Callboard once 3ds Max's windows are open. 3ds Max runs this file."""
 
 import logging
 import sys

@@ -49,7 +49,7 @@ def addNodeBundle(name=None):
     if name is None:
         raise NotImplementedError("the double doesn't model names that Houdini chooses")
     if not re.fullmatch(r"\w+", name, re.ASCII) or name in session.scene.bundles:
-        raise OperationFailed("The name is not alphanumeric, or taken.")
+        raise OperationFailed("The name is not alphanumeric, or is taken.")
     session.record("Create bundle")
     session.scene.bundles[name] = []
     return NodeBundle(name)

@@ -221,7 +221,7 @@ class Geometry:
             raise NotImplementedError("the double doesn't model other attributes of vertices")
         placed = [prim._uvs is not None for prim in self._prims]
         if any(placed) and not all(placed):
-            raise NotImplementedError("the double doesn't model UVs of some faces")
+            raise NotImplementedError("the double doesn't model UVs on only some of the faces")
         return Attrib(name) if any(placed) else None
 
     def findPointAttrib(self, name, scope=None):

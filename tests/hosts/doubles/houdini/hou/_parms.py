@@ -119,7 +119,7 @@ class ParmTemplateGroup:
 
     def append(self, parm_template):
         if parm_template.name() in self._names:
-            raise OperationFailed("There is a parameter of that name.")
+            raise OperationFailed("There is already a parameter with that name.")
         self._names.add(parm_template.name())
         self._added.append(parm_template)
 

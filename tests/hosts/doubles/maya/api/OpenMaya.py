@@ -181,7 +181,7 @@ class MFnMesh:
         if others or named or testBothDirections or space != MSpace.kWorld:
             raise NotImplementedError("the double doesn't model other intersections")
         if not isinstance(raySource, MFloatPoint) or not isinstance(rayDirection, MFloatVector):
-            raise TypeError("a MFloatPoint and a MFloatVector are needed")
+            raise TypeError("an MFloatPoint and an MFloatVector are needed")
         start, along = ([each.x, each.y, each.z] for each in (raySource, rayDirection))
         world = session.scene.world(session.scene.nodes[self._node.parent])
         unit = centimetres()

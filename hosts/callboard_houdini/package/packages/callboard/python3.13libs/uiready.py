@@ -1,4 +1,4 @@
-"""Start Callboard once Houdini's windows are there. Houdini runs the ``uiready.py`` of every
+"""Start Callboard once Houdini's windows are open. Houdini runs the ``uiready.py`` of every
 package."""
 
 import logging
