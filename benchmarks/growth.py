@@ -1,6 +1,6 @@
 """The memory of a server that works for hours.
 
-Calls, then sessions, failures and exports, round after round, on a real OpenUSD stage.
+It measures calls, then sessions, failures and exports, in rounds, on a real OpenUSD stage.
 
     python benchmarks/growth.py [--factor 1] [--rounds 9] [--kind calls …]
 

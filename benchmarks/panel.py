@@ -17,8 +17,8 @@ from load_client import Connection, measure
 from server_process import ServerProcess
 
 CONNECTIONS = 4
-#: The targets: the minimum ratio of the throughput with the panel to that without it, and the maximum
-#: delay of the interface.
+#: The targets, which are the minimum ratio of the throughput with the panel to that without it, and
+#: the maximum delay of the interface.
 LEAST_SHARE, MOST_LATE_MS = 0.9, 30.0
 
 

@@ -6,7 +6,7 @@ import platform
 from os import cpu_count
 from statistics import median
 
-#: Contender, figure, one value for each round.
+#: The values of each contender's figures, one for each round.
 Results = dict[str, dict[str, list[float]]]
 
 CALLBOARD = "callboard"

@@ -22,7 +22,7 @@ def version() -> str:
 
 
 def our_files(packages: Sequence[str]) -> Files:
-    """Return the files of our packages, wherever in the project they are."""
+    """Return the files of our packages, from all folders of the project."""
     files: Files = {}
     for package in packages:
         root = next((r for r in ROOTS if (PROJECT / r / package).is_dir()), ROOTS[0])

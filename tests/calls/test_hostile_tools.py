@@ -1,5 +1,5 @@
-"""Whatever a tool returns or raises ends only the tool: its client is answered, and the server
-keeps running."""
+"""No result or exception of a tool can harm more than that tool. Its client is answered, and the
+server keeps running."""
 
 from __future__ import annotations
 

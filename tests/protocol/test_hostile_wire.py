@@ -1,5 +1,5 @@
-"""Whatever arrives at the port, a JSON-RPC message goes back or the connection ends, and the server
-keeps running.
+"""No input to the port stops the server. Either a JSON-RPC message goes back, or the connection
+ends.
 
 CI sends about ten thousand messages. A long run sends many times that:
 

@@ -52,7 +52,7 @@ class Wire:
         self._http = httpx.Client(headers=headers, timeout=DEADLINE, trust_env=False)
         self._url, self.answers = url, dict(answers)
         self._ids = itertools.count(1)
-        #: What the server asked or told, in order.
+        #: The server's requests and notifications, in order.
         self.told: list[Json] = []
         self._arrived = threading.Condition()
         self._threads: list[threading.Thread] = []
@@ -116,7 +116,7 @@ class Wire:
         return self
 
     def heard(self, method: str, count: int = 1) -> Json:
-        """Return the message of that number by its method, once it has arrived."""
+        """Wait for ``count`` messages with that method. Return the last of them."""
 
         def those() -> list[Json]:
             return [message for message in self.told if message["method"] == method]
@@ -173,7 +173,8 @@ class Program:
 
 
 class Outside:
-    """What the statements are tried on. Each program starts when a statement first needs it."""
+    """The programs on which the statements are tried. Each starts when a statement first needs
+    it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.home = folder, folder / "home"

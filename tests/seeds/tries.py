@@ -1,4 +1,4 @@
-"""What the expressions on docs/statements.md call."""
+"""The functions that the expressions in docs/statements.md call."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
-"""The files in which MCP clients list their servers: finding them, and adding or removing our entry
+"""Finds the files in which MCP clients list their servers, and adds or removes our entry there
 without changing anything else."""

@@ -1,7 +1,7 @@
 """Refuses a ZIP archive that can be read in two ways.
 
 Some programs walk from one entry to the next; others read the directory at the archive's end. If
-the two differ, a check could see other content than the program that uses the archive later.
+the two differ, a check could see different content from the program that uses the archive later.
 """
 
 from __future__ import annotations

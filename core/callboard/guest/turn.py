@@ -158,7 +158,7 @@ class Turn:
         #: True for code that was written for this one call.
         self.script = False
         self.kind: Work = kind
-        #: What the turn waits for, in the artist's words.
+        #: The reason why the turn waits, in the artist's words.
         self.held_by: str | None = None
         self.held_since = 0.0
         self.state = TurnState.QUEUED

@@ -1,4 +1,4 @@
-"""The port ``lights``: lights, and the scene's environment."""
+"""The port ``lights``, for lights and the scene's environment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``lights``: lights. The environment is in ``surroundings``."""
+"""The port ``lights``. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 

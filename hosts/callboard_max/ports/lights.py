@@ -1,4 +1,4 @@
-"""The port ``lights``: lights. New lights are lights of Arnold, which comes with 3ds Max. Only the
+"""The port ``lights``. New lights are Arnold lights, because Arnold comes with 3ds Max. Only the
 color and intensity of other lights are reported. The environment is in ``surroundings``."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The port ``lights``: lights. These are Maya's own lights, with Arnold's additions, so the port
-exists while Arnold's plug-in is loaded. The environment is in ``surroundings``."""
+"""The port ``lights``. Lights are Maya's own, with Arnold's additions, so the port exists only
+while Arnold's plug-in is loaded. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
 
 class UsdDocs(KeptDocs):
-    """Schemas and their properties. An inherited property is listed once."""
+    """Entries for schemas and their properties. An inherited property is listed once."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The port ``lights``: lights, and what surrounds the scene.
+"""The port ``lights``, and the scene's environment.
 
 ``intensity`` is a radiance in watts per square meter and steradian, or, for a sun, watts per square
 meter, as Blender and Cycles write it. Our own lights are normalized, so that their size doesn't

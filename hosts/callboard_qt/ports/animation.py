@@ -56,7 +56,7 @@ class KeyedAnimation(ABC, Generic[_Node]):
 
 
 class SampledBake(KeyedAnimation[_Node]):
-    """The port for an application without its own baking: poses are read and keyed."""
+    """The port for an application that can't bake by itself. It reads the poses and sets keys."""
 
     @abstractmethod
     def sample(self, node: _Node, frame: float) -> Components:

@@ -74,7 +74,8 @@ def unpack(
 
 def _checked(entries: Iterable[_Entry], max_files: int) -> list[_Entry]:
     checked: list[_Entry] = []
-    seen: dict[str, bool] = {}  # By path, as on a case-insensitive file system. True for files.
+    #: True for files, False for folders, by path in the form of a case-insensitive file system.
+    seen: dict[str, bool] = {}
     for entry in entries:
         if len(checked) == max_files:
             raise UnpackError(f"the bundle has more than {max_files} files")

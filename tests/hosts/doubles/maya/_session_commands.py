@@ -186,7 +186,7 @@ def file(
         return rename
     if new or open:
         if session.modified and not force:
-            raise RuntimeError("would open a modal prompt: the scene has unsaved changes")
+            raise RuntimeError("this would open a modal prompt: the scene has unsaved changes")
         return _new() if new else _open(paths[0], prompt)
     if save:
         return _save(type)
@@ -195,7 +195,7 @@ def file(
         return paths[0]
     if exportAll or exportSelected:
         if Path(paths[0]).exists() and not force:
-            raise RuntimeError("would open a modal prompt: the file exists")
+            raise RuntimeError("this would open a modal prompt: the file exists")
         translators.write(paths[0], type, exportSelected)
         return paths[0]
     raise NotImplementedError("the double doesn't model other uses of file")
@@ -212,7 +212,7 @@ def _new() -> str:
 
 def _open(path: str, prompt: bool) -> str:
     if prompt and not session.batch:
-        raise RuntimeError("would open a modal prompt: a file may have missing references")
+        raise RuntimeError("this would open a modal prompt: a file may have missing references")
     session.tell("scene", 5)
     # Maya drops the open scene before it reads the other.
     session.scene, session.file, session.modified = new_scene(), "", False
@@ -243,7 +243,7 @@ def scene_in(path: str) -> Scene:
 
 def _save(type: str | None) -> str:
     if not session.file:
-        raise RuntimeError("would open a modal prompt: the scene has no name")
+        raise RuntimeError("this would open a modal prompt: the scene has no name")
     suffix = {"mayaAscii": ".ma", "mayaBinary": ".mb"}
     if type is not None and Path(session.file).suffix != suffix[type]:
         raise RuntimeError(f"'{session.file}' does not fit the type {type}")

@@ -61,7 +61,7 @@ class hipFile:
     @staticmethod
     def save(file_name=None, save_to_recent_files=True):
         if file_name is None and not session.file:
-            raise RuntimeError("would open a modal prompt: the scene has no name")
+            raise RuntimeError("this would open a modal prompt: the scene has no name")
         session.file = file_name or session.file
         _tell("BeforeSave")
         try:
@@ -84,7 +84,7 @@ class hipFile:
 
 def _prompt(suppressed):
     if session.modified and session.windows and not suppressed:
-        raise RuntimeError("would open a modal prompt: the scene has unsaved changes")
+        raise RuntimeError("this would open a modal prompt: the scene has unsaved changes")
 
 
 def _replace(scene):

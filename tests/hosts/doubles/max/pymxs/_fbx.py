@@ -121,7 +121,7 @@ def export_file(path, *flags, selectedOnly=False, using=None):
         raise NotImplementedError("the double doesn't model other exporters")
     settings, scene = session.fbx["Exporter"], session.scene
     if settings["ShowWarnings"]:
-        raise RuntimeError("would open a modal prompt: warnings of the export")
+        raise RuntimeError("this would open a modal prompt: warnings of the export")
     nodes = [n for n in scene.nodes.values() if not selectedOnly or n.id in scene.selection]
     if not nodes:
         return False
@@ -190,4 +190,4 @@ def _property(name, type, label, value):
 
 def _no_prompt(flags):
     if [str(flag).lower() for flag in flags] != ["#noprompt"]:
-        raise RuntimeError("would open a modal prompt: the options of the format")
+        raise RuntimeError("this would open a modal prompt: the options of the format")

@@ -323,7 +323,7 @@ def setSaveRequired(required):
 
 def loadMaxFile(path, useFileUnits=True, quiet=False):
     if not quiet:
-        raise RuntimeError("would open a modal prompt: units, missing plug-ins or unsaved changes")
+        raise RuntimeError("this would open a modal prompt: units, missing plug-ins or changes")
     if session.hold is not None and not session.undo_off:
         raise RuntimeError("a scene was opened inside an undo block")
     session.tell("filePreOpen")
@@ -360,7 +360,7 @@ def saveMaxFile(path, clearNeedSaveFlag=True, useNewFile=True, quiet=False):
 
 def resetMaxFile(name):
     if not isinstance(name, values.Name) or name.text.lower() != "noprompt":
-        raise RuntimeError("would open a modal prompt: the scene will be reset")
+        raise RuntimeError("this would open a modal prompt: the scene will be reset")
     session.tell("systemPreReset")
     session.scene, session.file, session.modified = session.new_scene(), "", False
     session.forget_undo()
@@ -460,12 +460,12 @@ class _MaxOps(_Struct):
 
     def CollapseNode(self, node, noWarning):
         if not noWarning:
-            raise RuntimeError("would open a modal prompt: collapsing can't be undone")
+            raise RuntimeError("this would open a modal prompt: collapsing can't be undone")
         meshes.to_poly(node)
 
     def CollapseNodeTo(self, node, modifier, noWarning):
         if not noWarning:
-            raise RuntimeError("would open a modal prompt: collapsing can't be undone")
+            raise RuntimeError("this would open a modal prompt: collapsing can't be undone")
         if not 1 <= modifier <= len(node._data.modifiers):
             raise RuntimeError(f"-- Runtime error: no modifier {modifier}")
         meshes.collapse(node, modifier - 1)
@@ -611,7 +611,7 @@ def render(
         session.needs_windows("the frame buffer")
         raise RuntimeError("render would open a window")
     if not quiet:
-        raise RuntimeError("would open a modal prompt: maps may be missing")
+        raise RuntimeError("this would open a modal prompt: maps may be missing")
     if camera is None or str(superClassOf(camera)) != "camera":
         raise RuntimeError("-- Runtime error: render() needs a camera")
     session.tell("preRender")

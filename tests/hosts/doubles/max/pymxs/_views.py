@@ -56,7 +56,7 @@ def pasteBitmap(source, target, from_corner, to_corner):
 
 def save(bitmap):
     if not bitmap.filename:
-        raise RuntimeError("would open a modal prompt: where to save the bitmap")
+        raise RuntimeError("this would open a modal prompt: where to save the bitmap")
     if not bitmap.filename.endswith(".png"):
         raise NotImplementedError("the double doesn't model pictures that aren't PNG")
     data = raster.png(bitmap.width, bitmap.height, bitmap._rgb)
