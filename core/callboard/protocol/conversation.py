@@ -58,8 +58,8 @@ class Conversation:
     async def request(
         self, method: str, params: Json, *, id: int | None = None, abandon: bool = True
     ) -> Json:
-        """Send a request and return its result. Raises ``refused`` for an error, ``lost`` when the
-        server is gone. With ``abandon``, the server is notified if the wait for its answer is
+        """Send a request and return its result. Raises ``refused`` for an error, or ``lost`` when
+        the server is gone. With ``abandon``, the server is notified if the wait for its answer is
         cancelled."""
         id = self.next_id() if id is None else id
         message = jsonrpc.request_message(id, method, params)

@@ -1,5 +1,5 @@
-"""Objects by name. Blender's object names are unique in a file, so the name is also the path. The
-path of a linked object contains its library's name.
+"""Finds objects by name. Blender's object names are unique in a file, so the name is also the path.
+The path of a linked object contains its library's name.
 
 Blender searches linearly for a name. So this module lists the objects once and uses the list until
 ``forget`` is called because the scene has changed.

@@ -97,7 +97,7 @@ def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
     """Return the settings for writing a picture of that scene to that file. Raises HostError."""
     kind = _FORMATS[checked_suffix(path, _FORMATS)]
     if bpy.app.version >= (5, 0) and re.search("[{}]", path):
-        raise HostError(f"'{path}' holds braces, which Blender would replace; use another path")
+        raise HostError(f"'{path}' contains braces, which Blender would replace; use another path")
     image = shown.render.image_settings
     return [
         # Each setting limits the choices for the next ones, even when they are restored.

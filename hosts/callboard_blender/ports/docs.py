@@ -15,7 +15,8 @@ _LEFT_OUT = ("_OT_", "_PT_", "_MT_", "_HT_", "_UL_")
 
 
 class BlenderDocs(KeptDocs):
-    """Types with their own properties and functions, and operators, including add-ons'."""
+    """Entries for types with their own properties and functions, and for operators, including those
+    of add-ons."""
 
     def _read(self) -> Iterator[DocEntry]:
         for name in dir(bpy.types):

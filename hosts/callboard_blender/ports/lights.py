@@ -115,7 +115,8 @@ def _size(obj: bpy.types.Object) -> list[float]:
 
 
 def _area_scale(obj: bpy.types.Object) -> tuple[float, float]:
-    """Return scene units per unit of an area light, because scaling the object scales the light."""
+    """Return the number of scene units in an area light's own units. The object's scale changes the
+    light's size."""
     try:
         placed = world_of(obj)
     except HostError:  # Blender doesn't evaluate the object.

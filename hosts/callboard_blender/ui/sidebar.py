@@ -125,7 +125,7 @@ CLASSES = (CALLBOARD_PT_main, CALLBOARD_PT_roots, CALLBOARD_PT_capabilities)
 
 
 def _in_words(state: texts.State) -> str:
-    """Return the state with whether the server is on."""
+    """Return the state in words, including whether the server is on."""
     if state.name not in _ON:
         return state.text
     idle = state.name == "serving"

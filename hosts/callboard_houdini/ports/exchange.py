@@ -57,7 +57,7 @@ class HoudiniExchange(ApplicationExchange):
             shape = hou.Geometry()
             shape.loadFromFile(str(file))
             if not shape.intrinsicValue("pointcount"):
-                raise HostError(f"'{file.name}' holds no geometry")
+                raise HostError(f"'{file.name}' contains no geometry")
             shape.transform(_matrix(axes, _scene_axes()))
             network = root() if above is None else above.parent() or root()
             node = network.createNode("geo", file.stem, force_valid_node_name=True)

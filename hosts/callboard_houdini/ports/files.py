@@ -55,4 +55,6 @@ class HoudiniFiles:
 def _check_name(file: Path) -> None:
     # In a scene's name, even a frame number is refused, although a node's file may have one.
     if "$" in file.name:
-        raise HostError(f"'{file.name}' holds '$', which Houdini would replace; use another name")
+        raise HostError(
+            f"'{file.name}' contains '$', which Houdini would replace; use another name"
+        )

@@ -1,6 +1,5 @@
-"""The port ``cameras``. New cameras are physical. The lens of other types of camera
-follows from the angle and the render settings. A 3ds Max scene doesn't say which camera takes the
-pictures."""
+"""The port ``cameras``. New cameras are physical. The lens of any other type of camera follows from
+the angle and the render settings. A 3ds Max scene doesn't say which camera takes the pictures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""3ds Max's information about its classes, their properties and its functions: the port
-``docs``."""
+"""The port ``docs``: 3ds Max's information about its classes, their properties and its
+functions."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The port ``cameras``. OpenUSD measures lens and sensor in tenths of a scene unit. The
-stage's render settings name the camera for pictures."""
+"""The port ``cameras``. OpenUSD measures a lens and a sensor in tenths of a scene unit. The stage's
+render settings name the camera for pictures."""
 
 from __future__ import annotations
 

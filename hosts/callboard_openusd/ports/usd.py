@@ -54,7 +54,7 @@ class UsdStages:
         source = open_file(path)
         roots = [each for root in source.GetPseudoRoot().GetChildren() for each in _artists(root)]
         if not roots:
-            raise HostError(f"'{Path(path).name}' holds no prims")
+            raise HostError(f"'{Path(path).name}' contains no prims")
         flat = _in_time(source, stage.GetTimeCodesPerSecond()).Flatten(False)
         shared = shared_in(flat, source)
         target = self._document.opened.free_path(above, Tf.MakeValidIdentifier(Path(path).stem))

@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-# Where `pip install --target` put callboard.
+# The folder into which `pip install --target` puts callboard.
 sys.path.append(str(Path(__file__).parents[1] / "packages"))
 
 # FreeCAD has its own Qt. This line must run before anything imports qtpy.
