@@ -106,7 +106,7 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             if windows is None:
                 added = facts["start_bytes"] - facts["bare_bytes"]
                 note(results, one, "start MiB", added / 2**20)
-    # A process's place in memory, which is random, changes its figures by a few per cent. So when
+    # A process's place in memory, which is random, changes its figures by a few percent. So when
     # two versions are compared, each round has new processes.
     visits = arguments.rounds if arguments.only_before else 1
     for visit in range(visits):

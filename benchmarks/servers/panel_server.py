@@ -57,7 +57,7 @@ class Ticks:
         self._due = now + TICK_MS / 1000
 
     def take(self) -> list[float]:
-        """Return the delays since the last call, milliseconds."""
+        """Return the delays since the last call, in milliseconds."""
         latenesses = [late * 1000 for late in self.late]
         self.late.clear()
         return latenesses

@@ -1,4 +1,4 @@
-"""How long the reports of maps are kept."""
+"""The time for which the reports of maps are kept."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ class SkillScripts:
             self._path.leave()
 
     def _importer(self, error: ImportError) -> str | None:
-        """Return file and line of the skill's own code that imported the missing module."""
+        """Return the file and the line of the skill's own code that imported the missing module."""
         place = None
         trace = error.__traceback__
         while trace is not None:

@@ -170,8 +170,8 @@ def _is_no_late_event(record: logging.LogRecord) -> bool:
 
 
 def _linked(paths: Sequence[Path]) -> list[Path]:
-    """Return the real folders of skills that are linked into a search path: neither notifications
-    nor a walk through the folders follow links."""
+    """Return the real folders of skills that are linked into a search path. Neither the
+    notifications nor a walk through the folders would follow the links."""
     targets: list[Path] = []
     for path in paths:
         try:

@@ -113,7 +113,9 @@ class _Job:
         if not self._begun:
             raise HostError("Blender didn't start the render; ask the artist what it is doing")
         if not self._copied.wait(_COPIED_IN):
-            raise HostError("Blender didn't start rendering in time; ask the artist to check it")
+            raise HostError(
+                "Blender didn't start rendering in time; ask the artist to check Blender"
+            )
 
     def goes_on(self) -> bool:
         if self._lost is not None:

@@ -66,7 +66,7 @@ class NameIndex:
             self._count_all()
         elif self._pending:
             changed = Sdf.Path.RemoveDescendentPaths(sorted(map(self._ordered, self._pending)))
-            self._counted = False  # A call that is interrupted here leaves half of it.
+            self._counted = False  # A call that is interrupted here leaves the work half done.
             self._pending.clear()
             if ROOT in changed:
                 self._count_all()
