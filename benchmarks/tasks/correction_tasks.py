@@ -56,7 +56,7 @@ def clean_up(agent: Agent) -> Work:
     assert len(shapes) == 2
 
 
-@task("Bring in this set, which was made in centimetres, at its real size.")
+@task("Bring in this set, which was made in centimeters, at its real size.")
 def retarget_units(agent: Agent) -> Work:
     file = agent.folder / "set.usda"
     file.write_text(IN_CENTIMETRES)
@@ -116,7 +116,7 @@ def tagging(agent: Agent) -> Work:
         assert bool(custom["approved"]) is (n > 0)
 
 
-@task("Twenty bollards along the quay, two metres apart, all like the first one.")
+@task("Twenty bollards along the quay, two meters apart, all like the first one.")
 def repeating(agent: Agent) -> Work:
     (first,) = agent.shapes(agent.shape("cylinder", "Bollard", (0.3, 0.3, 0.8), (0, 0, 0)))
     agent("materials__create", name="Iron", color="#2b2b2e", metalness=1, objects=[first])

@@ -188,7 +188,7 @@ def solar_system(agent: Agent) -> Work:
         assert close(facts["objects"][name]["origin"], place), name
 
 
-@task("Four swatches with the colours of this palette, each with a material of its own.")
+@task("Four swatches with the colors of this palette, each with a material of its own.")
 def palette(agent: Agent) -> Work:
     for n, (name, color) in enumerate(PALETTE.items()):
         (path,) = agent.shapes(agent.shape("cube", name, (0.5, 0.1, 0.5), (n * 0.6, 0, 0)))

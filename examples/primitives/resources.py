@@ -8,7 +8,7 @@ from serving import serve
 
 GUIDE = """# House rules
 
-- One unit is a centimetre.
+- One unit is a centimeter.
 - Names are lower case, words joined by underscores.
 """
 

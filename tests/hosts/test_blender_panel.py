@@ -86,7 +86,7 @@ def open_by_mouse(gui: Gui) -> None:
         "window = bpy.context.window_manager.windows[0]\n"
         "view = next(a for a in window.screen.areas if a.type == 'VIEW_3D')\n"
         "view.spaces.active.show_region_ui = True\n"
-        # Drawn when its tab is in front.
+        # The panel is drawn when its tab is in front.
         "seen = []\n"
         "class CALLBOARD_PT_seen(bpy.types.Panel):\n"
         "    bl_label, bl_space_type, bl_region_type = 'Seen', 'VIEW_3D', 'UI'\n"

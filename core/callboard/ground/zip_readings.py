@@ -39,7 +39,7 @@ def check_readings(archive: zipfile.ZipFile) -> None:
         if (sign, flags & ~_PACKING, method, name) != same or (
             (crc, size, whole) != facts and not is_later
         ):
-            raise zipfile.BadZipFile("an entry and the directory disagree about it")
+            raise zipfile.BadZipFile("an entry does not match the directory")
         at += _LOCAL.size + name_size + extra + entry.compress_size
         if flags & _DESCRIBED:
             stream.seek(at)
@@ -58,4 +58,4 @@ def _described(after: bytes, facts: tuple[int, int, int]) -> int:
             description = sign + struct.pack(form, *facts)
             if after.startswith(description):
                 return len(description)
-    raise zipfile.BadZipFile("an entry and what follows it disagree about it")
+    raise zipfile.BadZipFile("an entry does not match the description after it")

@@ -1,4 +1,4 @@
-"""Opening a conversation with a server of either era."""
+"""Opens a conversation with a server of either era."""
 
 from __future__ import annotations
 

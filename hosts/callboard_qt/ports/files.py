@@ -17,7 +17,7 @@ OTHERS = "; other formats are imported or exported"
 def openable(
     path: str, starts: Mapping[str, tuple[bytes, ...]], what: str, because: str = OTHERS
 ) -> Path:
-    """Return the file if it exists and begins as its suffix requires. Otherwise raises HostError,
+    """Return the file if it exists and begins as its suffix requires. Otherwise raise HostError,
     which says that the file isn't ``what``."""
     file = Path(path)
     wanted = starts[checked_suffix(path, starts, because)]
@@ -30,7 +30,7 @@ def openable(
 
 
 def saveable(path: str | None, suffixes: Iterable[str], because: str = OTHERS) -> Path:
-    """Return the file to save to, and None means that the scene has no file yet. Raises
+    """Return the file to save to. ``path`` is None for a scene that has no file yet. Raises
     HostError."""
     if not path:
         raise HostError("this scene has never been saved; give a path")

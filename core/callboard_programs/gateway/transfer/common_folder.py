@@ -42,7 +42,7 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
 
 async def own_root(source: InstanceCalls, folder: str) -> str:
     """Return ``folder`` if the source may make a folder in it, that is, if ``folder`` is within one
-    of the source's writable roots. Otherwise raises PeerError, with what to do."""
+    of the source's writable roots. Otherwise raise PeerError, with what to do."""
     try:
         roots = await _known_roots(source)
     except CallRefused:

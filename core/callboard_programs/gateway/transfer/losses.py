@@ -194,7 +194,7 @@ class Losses:
             factors = (self._source.metres, self._far.metres) if length else (1.0, 1.0)
             a, b = ([value * f for value in each] for each, f in zip((a, b), factors, strict=True))
             if not _close(a, b):
-                yield f"{name}, in metres" if length else name, _single(a), _single(b)
+                yield f"{name}, in meters" if length else name, _single(a), _single(b)
         if not _shades(vector(was.get("color")), vector(now.get("color"))):
             yield f"{kind} color", was.get("color"), now.get("color")
 

@@ -26,7 +26,7 @@ class FreeCADHost(QtHost):
     has_windows = True
     guide = (
         "The scene is the document that the artist works in; scene__open_file opens another one "
-        "beside it. Lengths are millimetres and Z is up. Objects have no scale and no parents. An "
+        "beside it. Lengths are millimeters and Z is up. Objects have no scale and no parents. An "
         "object's name is its label."
     )
 

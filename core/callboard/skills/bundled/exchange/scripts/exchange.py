@@ -82,6 +82,6 @@ def export_file(
 def _refuse_others(kind: FileFormat, axes: Axes) -> None:
     if (axes.meters_per_unit, axes.up_axis) != (kind.meters_per_unit, kind.up_axis):
         raise WrongArgument(
-            f"a {kind.name} file written here always has {kind.meters_per_unit:g} metres per unit "
+            f"a {kind.name} file written here always has {kind.meters_per_unit:g} meters per unit "
             f"and {kind.up_axis} up; leave meters_per_unit and up_axis out"
         )
