@@ -30,7 +30,8 @@ from typing import ClassVar
 import window_clients
 from window_clients import HANG, Agent, Window, Wrong, rig
 
-#: The artist's keys, one act a line. ``>`` moves the mouse, ``!`` types a name, ``<`` clicks.
+#: The artist's keys, with one act on each line. ``>`` moves the mouse, ``!`` types a name, ``<``
+#: clicks.
 HARMLESS = (
     "g > > Escape",
     "r > Escape",
@@ -143,7 +144,7 @@ def let_go(gui: rig.Gui) -> None:
 
 
 def fresh(gui: rig.Gui, agents: Sequence[Agent]) -> None:
-    """Open the saved scene by a client, in a window in which nothing is held."""
+    """Have a client open the saved scene, after every drag in the window has ended."""
     path = str(gui.folder / "saved.blend")
     for _ in range(20):
         let_go(gui)

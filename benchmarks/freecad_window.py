@@ -1,11 +1,11 @@
-"""Half an hour in FreeCAD's real window: three clients and an artist at random.
+"""Tests FreeCAD's real window for half an hour, while three clients and an artist act at random.
 
     python benchmarks/freecad_window.py [--seconds 1800] [--seed N]
 
 The clients read, change, undo, open, ask and cancel. The artist turns the view, opens menus and
 dialogs, drags an object, changes themes, and closes the panel's dock. In every other round the
-artist also adds, deletes and undoes, and makes and closes documents. After each drag its own undo
-step has to be there. ``window_clients.py`` says what else must hold.
+artist also adds, deletes and undoes, and makes and closes documents. After each drag there must be
+an undo step for it. ``window_clients.py`` describes the other requirements.
 
 Needs FreeCAD, Xvfb and xdotool.
 """
@@ -26,8 +26,8 @@ from hosts.blender_gui_rig import screen
 from hosts.freecad_rig import MOVER, THEMES, FreeCAD, freecad
 from needed import missing
 
-#: The artist's keys, one act a line. ``>`` moves the mouse over the view, ``<`` clicks there. The
-#: other words are functions of ``Artist``.
+#: The artist's keys, with one act on each line. ``>`` moves the mouse over the view, ``<`` clicks
+#: there. The other words are functions of ``Artist``.
 HARMLESS = (
     "> >",
     "> <",
@@ -142,11 +142,11 @@ class Artist:
             "document = FreeCAD.ActiveDocument\n"
             "answer = [mover.begun, mover.moves, mover.held, document and document.UndoNames]"
         )
-        # A dialog takes the mouse away.
+        # A dialog that opens takes the mouse from the drag.
         if begun > before[0] and moves > before[1] and not held and names:
             self.drags += 1
             if "Drag" not in names[:15]:
-                raise Wrong(f"the drag's undo step isn't there: {names}")
+                raise Wrong(f"the drag has no undo step: {names}")
 
     def theme(self) -> None:
         theme = self.chance.choice(self._themes)
@@ -195,7 +195,7 @@ class Artist:
 
 
 def fresh(app: FreeCAD, artist: Artist, agents: Sequence[Agent]) -> None:
-    """Open the saved scene by a client, in a window in which nothing is held."""
+    """Have a client open the saved scene, after every drag in the window has ended."""
     path = str(app.folder / FreeCADAgent.saved)
     for _ in range(20):
         artist.let_go()
@@ -203,7 +203,7 @@ def fresh(app: FreeCAD, artist: Artist, agents: Sequence[Agent]) -> None:
         if agents[0].call("scene__open_file", path=path, discard_changes=True) is not None:
             break
     else:
-        raise Wrong("the scene can't be opened though nothing is held")
+        raise Wrong("the scene can't be opened, although nothing is being dragged")
     for agent in agents:
         agent.forget()
 

@@ -1,5 +1,5 @@
-"""Three clients and an artist at random in an application's real window, and what must hold
-meanwhile. ``blender_window.py`` and ``freecad_window.py`` say what the artist does there.
+"""Has three clients and an artist act at random in an application's real window, and checks the
+scene and the answers. The artist's acts are in ``blender_window.py`` and ``freecad_window.py``.
 
 In every other round the artist leaves the objects as they are and each client works on its own, so
 the scene has to match the answers. After each round an undo has to bring back the whole scene.
@@ -30,13 +30,13 @@ from hosts import blender_gui_rig as rig  # noqa: E402
 #: Seconds without an answer that count as a hang.
 HANG = 120.0
 fake_client.DEADLINE = HANG
-#: Calls of each client in a round.
+#: Number of calls by each client in a round.
 COUNT = 8
 Places = dict[str, list[float]]
 
 
 class Wrong(AssertionError):
-    """The scene or an answer isn't as it must be."""
+    """The scene or an answer is wrong."""
 
 
 class Agent(ABC):
@@ -44,9 +44,9 @@ class Agent(ABC):
 
     #: The name of the file that ``wild`` opens, in the rig's folder.
     saved: str
-    #: Seconds that pass at most between two calls, so that the artist does something meanwhile.
+    #: Maximum seconds between two calls, so that the artist can act in between.
     pause = 0.0
-    #: A call that the artist is asked about.
+    #: A call that needs the artist's permission.
     asking: Mapping[str, Any]
 
     def __init__(self, gui: rig.Gui, letter: str, chance: random.Random, counted: Counter[str]):
@@ -62,7 +62,7 @@ class Agent(ABC):
         self.count = 0
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any] | None:
-        """Call a tool. Return its result if it did what it was asked."""
+        """Call a tool. Return its result, or None if it failed or was refused."""
         answer = self.client.request("tools/call", {"name": tool, "arguments": arguments})
         if "error" in answer:
             code, message = answer["error"]["code"], answer["error"]["message"]
@@ -78,7 +78,8 @@ class Agent(ABC):
         return result
 
     def own(self) -> None:
-        """Make a random call on an object of one's own, and keep what must follow."""
+        """Make a random call on one of this client's objects, and record where its objects must be
+        then."""
         now, tool = dict(self.places), self.chance.randrange(10)
         name = self.chance.choice([*self.places, ""])
         spot = [round(self.chance.uniform(-3, 3), 3) for _ in range(3)]
@@ -105,7 +106,7 @@ class Agent(ABC):
             if done is not None:
                 undone = done["structuredContent"]["undone"]
                 if len(undone) != 1:
-                    raise Wrong(f"one step was to be undone, not {undone}")
+                    raise Wrong(f"one step should have been undone, but it was {undone}")
                 self.places = self.before.pop()
             return
         else:
@@ -120,7 +121,7 @@ class Agent(ABC):
         """Make a random call that changes nothing, or ask the artist and cancel."""
 
     def check(self) -> None:
-        """Read two of one's own objects. They must be where they were put."""
+        """Check that two of this client's objects are where it put them."""
         for name, place in list(self.places.items())[:2]:
             got = self.call("scene__get_object", name=name)
             if got is None or not close(got["structuredContent"]["translate"], place):
@@ -168,7 +169,7 @@ class Agent(ABC):
         thread = threading.Thread(target=post, daemon=True)
         thread.start()
         thread.join(self.chance.uniform(0.2, 0.7))
-        # On a busy machine the call arrives after its cancellation, which then counts for nothing.
+        # On a busy machine, the call may arrive after its cancellation, which then has no effect.
         deadline = time.monotonic() + HANG
         while thread.is_alive():
             self.client.notify("notifications/cancelled", {"requestId": id})
@@ -184,18 +185,17 @@ def close(one: list[float], other: list[float]) -> bool:
 
 @dataclass(frozen=True)
 class Window:
-    """An application, and what its artist does. ``act`` does something at random, which changes
-    objects only if its argument is true. ``let_go`` ends what the artist holds. ``fresh`` opens the
-    saved scene again."""
+    """An application and its artist. ``act`` makes a random act, which changes objects only if its
+    argument is true. ``let_go`` ends the artist's drag. ``fresh`` opens the saved scene again."""
 
     gui: rig.Gui
     agents: Sequence[Agent]
     act: Callable[[bool], None]
     let_go: Callable[[], None]
     fresh: Callable[[], None]
-    #: Code whose answer is everything about the scene that a client's call may change.
+    #: Code that answers with everything in the scene that a client's call may change.
     scene: str
-    #: Code whose answer is each object's place by its name.
+    #: Code that answers with each object's place by its name.
     places: str
     #: The saved scene's objects.
     saved: frozenset[str]
@@ -224,7 +224,7 @@ def together(window: Window, wild: bool) -> int:
 
 
 def exact_undo(window: Window, agent: Agent) -> int:
-    """Make three changes and take them back one by one. The scene must be what it was."""
+    """Make three changes and undo them one by one. Check that the scene is the same as before."""
     gui = window.gui
     scenes = [gui.run(window.scene)]
     name = f"U{agent.chance.randrange(10**6)}"
@@ -237,7 +237,7 @@ def exact_undo(window: Window, agent: Agent) -> int:
     ]
     for step in (steps[0], *agent.chance.sample(steps[1:3], 2), *steps[3:]):
         if step() is None:
-            raise Wrong("a change failed though nothing is held")
+            raise Wrong("a change failed, although nothing is being dragged")
         scenes.append(gui.run(window.scene))
     for index in range(len(scenes) - 2, -1, -1):
         before = scenes[index]
@@ -245,7 +245,7 @@ def exact_undo(window: Window, agent: Agent) -> int:
             gui.key("ctrl+z")
             gui.run("")
         elif agent.call("scene__undo") is None:
-            raise Wrong("an undo failed though nothing else changed")
+            raise Wrong("an undo failed, although nothing else changed")
         deadline = time.monotonic() + 20
         while (now := gui.run(window.scene)) != before:
             if time.monotonic() > deadline:
@@ -276,7 +276,7 @@ def fuzz(window: Window, seconds: float, counted: Counter[str]) -> None:
 
 
 def compare(window: Window) -> None:
-    """Compare the scene with what the clients were answered."""
+    """Compare the scene with the answers that the clients got."""
     must = window.saved.union(*(agent.places for agent in window.agents))
     places = window.gui.run(window.places)
     if places.keys() != must:

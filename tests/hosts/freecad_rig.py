@@ -78,7 +78,7 @@ from callboard_ui.panel import Panel
 from legible_text import least
 panel = plug_in.dock.findChild(Panel)
 """
-#: A widget of the artist's: dragging it moves ``Dragged``, in a transaction as FreeCAD's own drags
+#: A widget for the artist. Dragging it moves ``Dragged`` in a transaction, as FreeCAD's own drags
 #: do.
 MOVER = """
 class Mover(QtWidgets.QWidget):
@@ -127,7 +127,7 @@ class FreeCAD(Gui):
         tried = f"try:\n{indent(ready, '    ')}\nexcept (ImportError, AttributeError): pass"
         self.wait(lambda: self.run(tried), "server")
         self.run(PARTS)
-        # The Python console takes the keys.
+        # Otherwise the Python console would get the keys.
         self.run(
             "for each in FreeCADGui.getMainWindow().findChildren(QtWidgets.QDockWidget):\n"
             "    if each.widget().objectName() == 'Python console': each.close()"

@@ -16,7 +16,7 @@ LEGIBLE = 4.5
 
 pytestmark = [pytest.mark.slow, needs("freecad", "Xvfb", "xdotool")]
 
-#: An object that runs Qt's loop for as long as it is recomputed, as long work in FreeCAD does.
+#: An object that runs Qt's loop while it is recomputed, as FreeCAD's own long work does.
 _SLOW = """
 class Slow:
     def __init__(self, one):

@@ -1,5 +1,5 @@
-"""The contrast of each text in a panel, from the pixels of a picture of it. FreeCAD imports this
-file too, so it needs nothing but Qt and the panel."""
+"""Measures the contrast of each text in a panel, from the pixels of a picture of it. FreeCAD
+imports this file too, so it needs nothing but Qt and the panel."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _FRAME = 4
 
 
 def least(panel: Any) -> list[tuple[float, str]]:
-    """Return each text of the panel's tabs with its contrast, the lowest first. What is disabled
-    may be pale (WCAG 2.2, 1.4.3)."""
+    """Return each text of the panel's tabs with its contrast, the lowest first. Disabled texts are
+    left out, because they may be pale (WCAG 2.2, 1.4.3)."""
     shown, ratios = panel.tabs.currentIndex(), {}
     for index in range(panel.tabs.count()):
         panel.tabs.setCurrentIndex(index)

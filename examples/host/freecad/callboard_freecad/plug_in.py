@@ -36,8 +36,8 @@ class FreeCADPlugIn(QtPlugIn):
         self._wait_for_start()
 
     def _wait_for_start(self) -> None:
-        """FreeCAD runs Qt's loop already while it shows its splash screen. A document that is
-        closed that early makes it crash."""
+        """Wait until the splash screen has closed. FreeCAD runs Qt's loop even before that, but
+        closing a document that early crashes it."""
         if any(isinstance(each, QSplashScreen) for each in QApplication.topLevelWidgets()):
             QTimer.singleShot(50, self._wait_for_start)
         else:
