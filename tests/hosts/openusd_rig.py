@@ -120,8 +120,8 @@ for line in sys.stdin:
 
 @cache
 def _reader() -> subprocess.Popen[str]:
-    """Return the process that reads the files of every test: importing OpenUSD takes longer than
-    reading."""
+    """Return the process that reads the files of every test. A single process is used, because
+    importing OpenUSD takes longer than reading."""
     reader = subprocess.Popen(
         [sys.executable, "-c", _LOOK],
         stdin=subprocess.PIPE,
@@ -133,8 +133,8 @@ def _reader() -> subprocess.Popen[str]:
 
 
 def as_saved(*paths: str) -> list[dict[str, Json]]:
-    """Return for each file every transformable prim by path, including instances' content: ``{type,
-    world, bounds, color}``, read by another process."""
+    """Return for each file every transformable prim by path, as read by another process. Each is
+    ``{type, world, bounds, color}``. The contents of instances are included."""
     reader = _reader()
     assert reader.stdin is not None
     assert reader.stdout is not None
