@@ -61,6 +61,9 @@ def test_its_prompts_and_resources_are_served(kid: Kid, era: str) -> None:
         assert got["result"]["messages"] == [
             {"role": "assistant", "content": {"type": "text", "text": "Light s01."}}
         ]
+        hidden = {"name": "kid.brief", "arguments": {"shot": "s\u202e"}}
+        got = client.request("prompts/get", hidden)
+        assert got["result"]["messages"][0]["content"]["text"] == "Light s⟨U+202E⟩."
         wrong = client.request("prompts/get", {"name": "kid.brief"})
         assert "missing required argument: shot" in wrong["error"]["message"]
         listed = client.request("resources/list")["result"]["resources"]

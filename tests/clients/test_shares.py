@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import socket
 from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +17,10 @@ from callboard.clients.holder import LOCAL, TokenHolder
 from callboard.clients.shares import has_place, most_greedy
 from callboard.errors import HOST_BUSY
 from callboard.jobs.jobs import RUNNING_LIMIT
-from callboard.transport.http.body_limit import LIGHT, MOST_VALUES, is_too_much
+from callboard.transport.http.body_limit import LIGHT, MOST_LARGE, MOST_VALUES, is_too_much
 from callboard_testing.fake_client import FakeClient
 from serving import served
+from waiting import until
 
 ADA, BOB = TokenHolder("ada", "1"), TokenHolder("bob", "2")
 
@@ -54,6 +57,40 @@ def test_a_client_that_starts_jobs_without_end_leaves_room_for_another(
                 assert "result" in ada.request("tools/call", call)
             assert ada.request("tools/call", call)["error"]["code"] == HOST_BUSY
             assert "result" in bob.request("tools/call", call)
+
+
+@pytest.mark.parametrize("sent_as", ["Content-Length: 200000", "Transfer-Encoding: chunked"])
+def test_a_client_that_holds_large_bodies_gets_no_more_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, sent_as: str
+) -> None:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
+    tokens = [ClientBook().make(name)[1] for name in ("ada", "bob")]
+    with served() as server, ExitStack() as held:
+        ada, bob = (held.enter_context(FakeClient(server.app.url, token)) for token in tokens)
+        message = {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": {"a": "x" * 2 * LIGHT}}
+        large = json.dumps(message).encode()
+        host = server.app.url.split("/")[2]
+        head = f"POST /mcp HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {tokens[0]}\r\n"
+        chunk = b" " * (LIGHT + 1)
+        start = b"%x\r\n%b\r\n" % (len(chunk), chunk) if "chunked" in sent_as else chunk
+        connections: list[socket.socket] = []
+
+        def hold() -> None:
+            connections.append(held.enter_context(socket.create_connection(host.split(":"))))
+            connections[-1].sendall(f"{head}{sent_as}\r\n\r\n".encode() + start)
+
+        def refused() -> bool:
+            hold()  # one more, because one that came during this client's request was refused
+            return ada.send("POST", large).status == 503
+
+        for _ in range(MOST_LARGE - 1):
+            hold()
+        until(refused, "a refusal")
+        assert bob.send("POST", large).status == 200
+        assert ada.request("ping")["result"] == {}
+        for each in connections:
+            each.close()
+        until(lambda: ada.send("POST", large).status == 200, "an answer")
 
 
 @pytest.mark.parametrize(

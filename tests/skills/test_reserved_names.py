@@ -107,7 +107,7 @@ def test_lists_show_what_nobody_sees_and_lint_says_so(tmp_path: Path) -> None:
 - {{name: also, description: Too., input_schema: {{type: object, properties: {{a{HIDDEN}: {{}}}}}}}}
 """,
         "prompts.yaml": f"""prompts:
-- {{name: ask, template: Hello, {told}}}
+- {{name: ask, template: "Hello{HIDDEN}", {told}}}
 - {{name: beg, template: Hello, description: H., arguments: [{{name: a, description: "{HIDDEN}"}}]}}
 """,
         "resources.yaml": f"resources:\n- {{name: read, uri: s://n, file: SKILL.md, {told}}}\n",
@@ -121,6 +121,10 @@ def test_lists_show_what_nobody_sees_and_lint_says_so(tmp_path: Path) -> None:
         for path in ("tools", "tools/s__nothing", "prompts", "resources", "search?q=nothing"):
             lists.append(json.loads(client.send("GET", path=f"/v1/{path}").body))
         lists.append(client.call("skills__search", {"query": "nothing"}))
+        prompt = client.request("prompts/get", {"name": "s.ask"})["result"]["messages"]
+        text = client.send("GET", path="/v1/prompts/s.ask").body.decode()
+    assert prompt[0]["content"]["text"] == "Hello⟨U+202E⟩⟨U+E0041⟩"
+    assert "Hello⟨U+202E⟩" in json.dumps(json.loads(text), ensure_ascii=False)
     for each in lists:
         listed = json.dumps(each, ensure_ascii=False)
         assert "Does⟨U+202E⟩⟨U+E0041⟩ nothing." in listed

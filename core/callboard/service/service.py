@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 from callboard.calls.batch_tool import asked_tools
 from callboard.calls.capabilities import Capabilities, Offer
 from callboard.calls.dispatcher import Dispatcher
+from callboard.calls.invisible import shown
 from callboard.calls.results import success
 from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.content import Json
@@ -395,9 +396,11 @@ class Service:
         name, arguments = request.text("name"), request.arguments()
         prompt, function = await self._find_prompt(name)
         if function is None:
-            return render(prompt, arguments)
-        value = await self.dispatcher.value(request, function.work, function.arguments(arguments))
-        return function.result(value)
+            result = render(prompt, arguments)
+        else:
+            given = function.arguments(arguments)
+            result = function.result(await self.dispatcher.value(request, function.work, given))
+        return {key: shown(value) for key, value in result.items()}
 
     async def _complete(self, request: PeerRequest) -> Json:
         from callboard.service.completion import complete

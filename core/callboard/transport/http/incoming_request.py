@@ -18,6 +18,7 @@ from callboard.transport.http.access import (
     Refusal,
     check_length,
 )
+from callboard.transport.http.body_limit import LIGHT, MOST_LARGE
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain_post import REASONS
 from callboard.transport.http.socket_stream import SocketStream
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 
     from callboard.transport.http.stream import EventStream
 
+TOO_MANY_LARGE = Refusal(
+    503, f"{MOST_LARGE} large bodies of this client are under way; wait for one to end"
+)
 _NO_HEADERS: Mapping[str, str] = {}
 
 
@@ -115,11 +119,27 @@ class IncomingRequest:
 
     def data_received(self, chunk: bytes) -> None:
         if self.state == "reading":
+            was_light = not self._is_large
             self._chunks.append(chunk)
             self._size += len(chunk)
             if self._size > BODY_LIMIT:  # A chunked body doesn't state its size in advance.
-                self._chunks.clear()
-                self.refuse(TOO_LARGE, close=True)
+                self._give_up(TOO_LARGE)
+            elif was_light and self._is_large and self._large_ones() > MOST_LARGE:
+                self._give_up(TOO_MANY_LARGE)
+
+    @property
+    def _is_large(self) -> bool:
+        """True while this request holds a large body, or part of one."""
+        return self._size > LIGHT and self.state in ("reading", "working")
+
+    def _large_ones(self) -> int:
+        """Return how many large bodies of this client are held, including this one."""
+        requests = self._listener.incoming_requests.values()
+        return sum(one._is_large and one.holder == self.holder for one in requests)
+
+    def _give_up(self, refusal: Refusal) -> None:
+        self._chunks.clear()
+        self.refuse(refusal, close=True)
 
     def finish(self) -> None:
         if self.state != "reading":
