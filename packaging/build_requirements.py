@@ -25,7 +25,7 @@ CACHE = PROJECT / "build" / "wheels"
 
 
 class BuildError(Exception):
-    """The artefact can't be built as intended. The message says why."""
+    """The artifact can't be built as intended. The message says why."""
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,8 @@
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
-Beside each artefact are its bill of materials (.cdx.json) and its licenses (.licenses.txt).
-SHA256SUMS covers all of the artefacts. Needs Python 3.11 or later.
+Beside each artifact are its bill of materials (.cdx.json) and its licenses (.licenses.txt).
+SHA256SUMS covers all of the artifacts. Needs Python 3.11 or later.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def release(out: Path) -> list[Path]:
-    """Write all artefacts and the files beside them. Return the artefacts' paths. Raises
+    """Write all artifacts and the files beside them. Return the artifacts' paths. Raises
     BuildError."""
     artefacts = build_all(out)
     for path in artefacts:
@@ -92,7 +92,7 @@ def check_repeats(artefacts: Sequence[Path]) -> None:
 
 
 def _papers_of(path: Path) -> tuple[bytes, bytes]:
-    """Return an artefact's bill of materials, and all its licenses in one text."""
+    """Return an artifact's bill of materials, and all its licenses in one text."""
     files = dict(papers())
     if path.suffix in (".zip", ".mcpb"):
         with zipfile.ZipFile(path) as archive:

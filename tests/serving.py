@@ -62,8 +62,8 @@ def _after_a_start() -> bytes:
 
 
 def remember_skills() -> None:
-    """Let a server of this test start as one that isn't the first: it then finds the bundled skills
-    in the cache. Reading them takes a tenth of a second, longer than most tests."""
+    """Let a server of this test find the bundled skills in the cache, as if it weren't the first
+    server. Reading them takes a tenth of a second, which is longer than most tests."""
     file = cache_folder() / "skills.json"
     if "CALLBOARD_HOME" in os.environ and not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -132,9 +132,9 @@ class DirectCaller:
 
 @lru_cache(maxsize=1000)
 def _checks(arguments: str, answer: str) -> tuple[Validator, Validator | None]:
-    """Return the validators for two schemas, as JSON: of a tool's arguments, and of its answer.
-    They are kept for the callers of other hosts and scenes: compiling them takes longer than most
-    checks."""
+    """Return the validators for two schemas, given as JSON, of a tool's arguments and of its
+    answer. They are kept for the callers of other hosts and scenes, because compiling them takes
+    longer than most checks."""
     of_answer = json.loads(answer)
     check = Validator(of_answer, name="answer") if of_answer is not None else None
     return Validator(json.loads(arguments), whole_characters=True), check

@@ -33,7 +33,7 @@ class Task:
 class TaskResult:
     """The outcome of a task. ``value`` is the tool's result, or the failure. ``stamp`` is the state
     of the file when the task was done. ``artefacts`` are the files that the task wrote, each with
-    its SHA-256. If the file or an artefact has changed since, a resumed run does the task again. A
+    its SHA-256. If the file or one of these has changed since, a resumed run does the task again. A
     report's lines leave out two fields: ``content``, the MCP blocks (pictures, sounds, files) that
     came with the value, and ``about``, ``{worker?, printed?, seconds?, unsaved?}``."""
 

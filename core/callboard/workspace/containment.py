@@ -327,9 +327,10 @@ class WorkspaceRoots:
         return joined
 
     def _innermost_roots(self, path: str) -> set[Root | None]:
-        """Return the root nearest above ``path``, None if there is none. If two roots are on one
-        folder, return the read-only one. There may be two results when ``..`` follows a link: the
-        system goes back from the link's target, most applications from the link itself."""
+        """Return the root nearest above ``path``, or None if there is none. If two roots are the
+        same folder, return the read-only one. There may be two results when ``..`` follows a link,
+        because the system goes back from the link's target, but most applications go back from the
+        link itself."""
         if not self._may_be_local(path):
             return {None}
         ways = {path, str(self._os_path.normpath(path))} if ".." in path else {path}

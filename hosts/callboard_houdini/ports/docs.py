@@ -15,8 +15,8 @@ _LAYOUT = ("FolderSet", "Folder", "Separator", "Label", "Button")
 
 
 class HoudiniDocs(KeptDocs):
-    """Node types as ``Sop/box``, including the help of digital assets, and ``hou``'s classes,
-    functions and methods."""
+    """Entries for node types, such as ``Sop/box``, with the help of digital assets, and for
+    ``hou``'s classes, functions and methods."""
 
     def _read(self) -> Iterator[DocEntry]:
         for category, types in hou.nodeTypeCategories().items():

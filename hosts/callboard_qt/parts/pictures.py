@@ -48,8 +48,8 @@ def seen(data: bytes, boxes: Boxes) -> bytes:
 def seen_or_rendered(
     picture: Picture, boxes: Boxes, render: Callable[[], tuple[Picture, Json]]
 ) -> tuple[Picture, Json]:
-    """Return a view's picture and facts about it, or the renderer's picture when the view's is
-    black although the scene has something visible."""
+    """Return a view's picture and facts about it. If the picture is black although something in the
+    scene is visible, return the renderer's picture instead."""
     if not is_one_color(picture) or not any(True for _ in boxes):
         return picture, {}
     if not is_black(picture):
