@@ -159,7 +159,7 @@ class BlenderServer:
 
 #: The server of this Blender.
 residence = BlenderServer()
-#: What headers and status bars show, as last drawn or about to be drawn.
+#: The contents of headers and status bars, as last drawn or about to be drawn.
 drawn = {(texts.waiting(Snapshot()), False)}
 
 

@@ -206,7 +206,7 @@ class Outside:
         return {tool["name"]: tool for tool in self.client.ask("tools/list")["result"]["tools"]}
 
     def dcc(self, tool: str) -> Json:
-        """Return ``_meta.dcc`` of a tool of the pipeline's."""
+        """Return ``_meta.dcc`` of one of the pipeline's tools."""
         meta: Json = self.tools[f"maya_pipeline__{tool}"].get("_meta", {}).get("dcc", {})
         return meta
 

@@ -22,7 +22,7 @@ Scope = Literal["session", "project"]
 
 class ToolOrigin(NamedTuple):
     """Fingerprints of a tool as it was when the artist allowed it something. A tool with the same
-    name with another origin isn't the one that was allowed."""
+    name but another origin isn't the tool that was allowed."""
 
     origin: str = ""
     description: str = ""

@@ -14,5 +14,5 @@ __all__ = ["Change", "ClientFormat", "Instance", "bridge", "formats", "own_token
 
 def own_token(client: str) -> str:
     """Return the token of the client called ``client``. Make a token if the client has none. Reads
-    and writes files. Raises PeerError for an invalid name, HostError."""
+    and writes files. Raises PeerError for an invalid name, and HostError."""
     return token_of(client, ClientBook())

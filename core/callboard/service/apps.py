@@ -71,8 +71,8 @@ def shows_apps(capabilities: Mapping[str, Any]) -> bool:
 
 
 def extensions_for(peer: Peer, resources: ResourceRegistry, others: Iterable[str]) -> Json:
-    """Return the value of ``capabilities.extensions``. In eras with sessions only this extension
-    defines the key, so only a client that declares the extension gets it."""
+    """Return the value of ``capabilities.extensions``. In eras with sessions, the key is defined
+    only by this extension, so only a client that declares the extension gets the key."""
     has_view = resources.get(VIEW) is not None
     if peer.features.sessions:
         return {APPS: {}} if has_view and shows_apps(peer.capabilities) else {}

@@ -1,4 +1,4 @@
-"""Export of objects as USD prims."""
+"""Exports objects as USD prims."""
 
 from __future__ import annotations
 
