@@ -268,7 +268,7 @@ def run_contained(function: Callable[..., T], *args: Any) -> T:
 
 
 def settle(future: asyncio.Future[Any], value: Any, error: BaseException | None) -> None:
-    """Deliver an outcome, unless the future is already done: late answers are dropped."""
+    """Deliver an outcome. If the future is already done, the answer is late and is dropped."""
     if future.done():
         return
     if error is None:

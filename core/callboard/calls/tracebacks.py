@@ -1,5 +1,5 @@
-"""A traceback as a skill's author reads it: paths that begin at the skill's folder, no frames of
-callboard, and Python's own frames in one line."""
+"""Writes a traceback for a skill's author. Its paths begin at the skill's folder, frames of
+callboard are left out, and Python's own frames are in one line."""
 
 from __future__ import annotations
 

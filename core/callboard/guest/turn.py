@@ -119,7 +119,8 @@ class Transaction(Protocol):
     raises becomes the turn's error."""
 
     def enter(self) -> None:
-        """Enter before the work and each slice: the artist had the application in between."""
+        """Enter before the work and before each slice, because the artist had the application in
+        between."""
 
     def leave(self) -> None:
         """Leave after each slice that ended well."""

@@ -9,8 +9,9 @@ from callboard.content import Json
 
 
 class SceneFiles(Protocol):
-    """Opening and saving scenes. Opening needs ``filesystem.read``, saving ``filesystem.write``; a
-    host registers the same object under both. Paths are absolute and already checked."""
+    """Opens and saves scenes. Opening needs ``filesystem.read``, and saving needs
+    ``filesystem.write``; a host registers the same object under both. Paths are absolute and
+    already checked."""
 
     #: Suffixes of the scene files that ``save`` writes, the usual one first: ``(".blend",)``.
     suffixes: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Import of USD prims as objects."""
+"""Imports USD prims as objects."""
 
 from __future__ import annotations
 

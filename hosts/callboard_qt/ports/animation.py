@@ -29,7 +29,7 @@ class KeyedAnimation(ABC, Generic[_Node]):
 
     @abstractmethod
     def read_keys(self, node: _Node) -> Iterable[tuple[str, float, Sequence[float]]]:
-        """Return component, frame and value of each key, in any order."""
+        """Return the component, the frame and the value of each key, in any order."""
 
     @abstractmethod
     def write_key(self, node: _Node, frame: float, values: Mapping[str, Vector]) -> None:

@@ -248,7 +248,8 @@ class ChildProcess:
         self._close(stdout)
 
     def _settle(self) -> None:
-        """Handle the end of the process's output: the process has ended or is about to."""
+        """Handle the end of the process's output, which means that the process has ended or is
+        about to."""
         try:
             status = self._process.wait(0.5)
         except subprocess.TimeoutExpired:
