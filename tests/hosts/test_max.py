@@ -40,6 +40,17 @@ def host(request: pytest.FixtureRequest) -> Iterator[Any]:
     assert REAL or pymxs._session.session.snapshots == 0, "some copies of meshes were not freed"
 
 
+@pytest.mark.skipif(REAL, reason="the double's messages")
+def test_a_new_scene_is_told_as_a_project(host: Any) -> None:
+    announced: list[str] = []
+    stop = host.watch(announced.append)
+    for event in ("systemPostNew", "systemPostReset", "filePostOpen", "filePostSave"):
+        announced.clear()
+        pymxs._session.session.tell(event)
+        assert "project" in announced, event
+    stop()
+
+
 @pytest.fixture
 def bench(host: Any, tmp_path: Path) -> Bench:
     return Bench(host, tmp_path.resolve(), {LOCKED: _locked, REFERENCED: _xref, LAYERED: _layered})

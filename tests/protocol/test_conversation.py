@@ -8,6 +8,8 @@ from callboard.bundles.files.host_resources import READ_METHOD, RETRY_MS, too_bu
 from callboard.content import Json
 from callboard.errors import HostError, PeerError
 from callboard.protocol.conversation import MAX_ASKED, Conversation
+from callboard.protocol.handshake import Dialect
+from callboard.protocol.stateless import LOG_LEVEL_KEY
 
 
 def test_an_id_that_is_still_open_is_refused() -> None:
@@ -60,3 +62,12 @@ def test_a_bundle_with_too_many_open_reads_is_told_when_to_try_again() -> None:
     read, other = (message["error"] for message in sent)
     assert (read["code"], read["data"]) == (-32004, {"retryAfterMs": RETRY_MS})
     assert other["code"] == -31001
+
+
+def test_a_request_carries_the_log_level_that_was_asked_for_and_no_other() -> None:
+    talk = Dialect({"name": "test", "version": "1"}, True, {})
+    carried = talk.meta({}, "debug")
+    without = talk.meta({})
+    assert {key: carried[key] for key in carried.keys() - without.keys()} == {
+        LOG_LEVEL_KEY: "debug"
+    }

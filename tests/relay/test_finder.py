@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import time
 from pathlib import Path
 
 import pytest
@@ -55,6 +58,17 @@ def test_of_several_none_is_taken_until_one_is_named() -> None:
         named = awaited_host(HostFinder("maya"))
         assert named.url == maya.url
         assert awaited_host(HostFinder(named.id[:6])) == named
+
+
+def test_a_host_that_does_not_answer_is_waited_for() -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+    instances.announce(Instance("a" * 16, "maya", "maya", url, None, os.getpid(), time.time()))
+    finder = HostFinder("maya")
+    assert finder.find() is None
+    assert "is running, but does not answer now" in finder.reason
+    assert finder.changed()
 
 
 def test_it_looks_again_once_a_host_came_or_went() -> None:

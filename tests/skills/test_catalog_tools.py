@@ -54,6 +54,8 @@ def test_what_cannot_be_called_here_is_told_and_can_be_left_out(tmp_path: Path) 
         assert "needy__go" in hits(callable=True)
         skill = client.call("skills__describe", {"name": "needy"})["structuredContent"]
         assert skill["missing_capabilities"] == ["viewport"]
+        one = client.call("skills__describe", {"name": "needy", "tool": "see"})
+        assert one["structuredContent"]["missing_capabilities"] == ["viewport"]
         see, go = skill["tools"]
         assert (see["missing_capabilities"], "missing_capabilities" in go) == (["viewport"], False)
 
@@ -73,6 +75,16 @@ def test_a_default_for_the_roots_stands_where_there_are_none(tmp_path: Path) -> 
     declared["roots"] = [str(tmp_path)]
     with served(skills=True, **declared) as running, running.client() as client:
         assert "WorkspaceRoots" in client.call("r__go")["structuredContent"]["roots"]
+
+
+def test_only_a_host_with_the_port_offers_what_a_shipped_tool_needs(tmp_path: Path) -> None:
+    tools = "tools:\n- {name: go, description: Goes., required_capabilities: [look]}\n"
+    write_skill(tmp_path, "own", files={**FILES, "tools.yaml": tools})
+    config = {"declared_capabilities": ["look", "scene.read"], "skill_paths": [tmp_path]}
+    with served(skills=True, **config) as running, running.client() as client:
+        for skill, tool, missing in (("own", "go", None), ("viewport", "look", ["look"])):
+            told = client.call("skills__describe", {"name": skill, "tool": tool})
+            assert told["structuredContent"].get("missing_capabilities") == missing, skill
 
 
 def test_a_tools_next_steps_are_listed(tmp_path: Path) -> None:
