@@ -59,6 +59,9 @@ class Agent:
         assert told is not None
         return told
 
+    def waits(self, run: str) -> bool:
+        return bool(self.call("farm__status", run=run)["status"] == "working")
+
     def held(self) -> list[int]:
         """Return the ids of the hosts' processes that run an endless task."""
         return [int(one.read_text()) for one in self._work.glob("*.began")]
@@ -113,6 +116,7 @@ def test_an_agent_maps_reads_resumes_and_cancels(tmp_path: Path, home: Path) -> 
             asked_by(home)
             with FakeClient(server.app.url, ClientBook().make("bob")[1]) as bob:
                 nobody_elses(bob)
+                leaves_room(agent, Agent(bob, work))
             cancelled(agent)
             waits_for_a_host(agent)
             agent.map("maths__hold", range(40, 44))
@@ -149,6 +153,17 @@ def nobody_elses(bob: FakeClient) -> None:
         params = [{"name": tool, "arguments": {"run": run}} for run in ("squares", "never")]
         known, unknown = (bob.request("tools/call", each)["error"] for each in params)
         assert known == unknown
+
+
+def leaves_room(one: Agent, other: Agent) -> None:
+    # The farm has no such host, so these maps wait.
+    waiting = [one.map("maths__square", range(1), host="blender") for _ in range(2)]
+    until(lambda: all(one.waits(id) for id in waiting), "the maps", seconds=60)
+    refused = one.call("jobs__status", job_id=one.map("maths__square", range(1)), wait_s=20)
+    assert "2 of them yours" in refused["error"]["message"]
+    assert other.ended(other.map("maths__square", range(4)))["done"] == 4
+    for id in waiting:
+        assert one.call("farm__cancel", run=id)["status"] == "cancelled"
 
 
 def asked_by(home: Path) -> None:

@@ -19,6 +19,7 @@ from callboard.calls.tools import Tool
 from callboard.client_files.known import bridge
 from callboard.clients.holder import TokenHolder
 from callboard.clients.owner import Owner, may_see
+from callboard.clients.shares import has_place
 from callboard.config import McpHttpConfig
 from callboard.content import Json
 from callboard.errors import CallboardError, CapabilityMissing, HostBusy, HostError, InvalidParams
@@ -143,12 +144,14 @@ class Maps:
     def _begin(self, call: Call, name: str, tool: str) -> MapRun:
         if not isinstance(call.request, JobRequest):
             raise InvalidParams("a workflow can't map; call farm__map on its own")
-        alive = [run for run in self._runs.values() if not run.ended.is_set()]
-        if len(alive) >= _MOST_AT_ONCE:
+        holder = call.request.peer.holder
+        alive = [whose for (whose, _), run in self._runs.items() if not run.ended.is_set()]
+        if not has_place(holder, alive, _MOST_AT_ONCE):
             raise HostBusy(
-                f"{len(alive)} maps are already running; wait for one to end, or cancel one"
+                f"{len(alive)} maps are already running, {alive.count(holder)} of them yours; wait "
+                "for one of yours to end, or cancel one"
             )
-        key = call.request.peer.holder, name
+        key = holder, name
         if key in self._runs and not self._runs[key].ended.is_set():
             raise InvalidParams(
                 f"the run '{name}' hasn't ended; wait for it with farm__status, end it with "
