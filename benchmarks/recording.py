@@ -45,7 +45,7 @@ def main() -> int:
 
 
 def timed(connection: Connection, calls: int) -> tuple[list[float], list[float]]:
-    """Return the latencies of unrecorded and of recorded calls, microseconds."""
+    """Return the latencies of unrecorded and of recorded calls, in microseconds."""
     latencies: tuple[list[float], list[float]] = ([], [])
     for number in range(calls):
         value = number % 2

@@ -20,8 +20,8 @@ _SERVERS = Path(__file__).resolve().parent / "servers"
 @dataclass(frozen=True)
 class Contender:
     """A server to be measured. ``script`` is a file below ``servers``, or anywhere if its path is
-    absolute. ``package`` is the package that it needs, None for callboard. ``python`` is its
-    interpreter, None for this one."""
+    absolute. ``package`` is the package that it needs, or None for callboard. ``python`` is its
+    interpreter, or None for this one."""
 
     name: str
     script: str

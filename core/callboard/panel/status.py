@@ -62,7 +62,7 @@ class ClientStatus:
 @dataclass(frozen=True)
 class TokenStatus:
     """One client that may connect, whether or not it is connected. ``last_seen`` and ``made`` are
-    Unix time in seconds, None when unknown."""
+    Unix time in seconds, or None when unknown."""
 
     name: str
     connected: bool

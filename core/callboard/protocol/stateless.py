@@ -160,7 +160,7 @@ class StatelessEra:
     """Turns one request into a call of the server, and its outcome into one response."""
 
     def __init__(self, server: Server, schema_of: SchemaOf = lambda tool: None) -> None:
-        """``schema_of`` returns a tool's input schema, None for an unknown tool. The schema says
+        """``schema_of`` returns a tool's input schema, or None for an unknown tool. The schema says
         which headers repeat arguments."""
         self._server = server
         self._schema_of = schema_of

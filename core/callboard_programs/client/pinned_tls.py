@@ -1,4 +1,5 @@
-"""TLS to a server on another machine, which is identified by its certificate's fingerprint."""
+"""TLS connections to a server on another machine. The server is identified by its certificate's
+fingerprint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes and their types, as Python sees them. An object holds a node's number, nothing else."""
+"""Nodes and their types, as Python sees them. An object holds only a node's number."""
 
 from __future__ import annotations
 
