@@ -48,7 +48,8 @@ def names(client: Wire) -> list[str]:
 
 @cache
 def unloaded_and_loaded(o: Outside) -> list[list[str]]:
-    """Return what each of two clients lists as soon as it is told, after an unload and a load."""
+    """Return the lists that two clients get as soon as they are notified, after an unload and after
+    a load."""
     program, _, one, two = listening(o)
     lists = []
     for number, tool in enumerate(("skills__unload", "skills__load"), start=1):

@@ -111,7 +111,7 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _answer(text: str) -> tuple[str, Any]:
-    """Return key and value of ``--fail-on``. The value is JSON, or text if it isn't."""
+    """Return the key and the value of ``--fail-on``. The value is JSON, or text if it isn't."""
     key, equals, written = text.partition("=")
     if not key or not equals:
         raise argparse.ArgumentTypeError(f"'{text[:80]}' isn't KEY=VALUE, such as passed=false")
