@@ -126,4 +126,4 @@ def test_a_person_merges_and_splits_rows(capsys: pytest.CaptureFixture[str]) -> 
     assert main(["report", "--split", "distribute stones"]) == 0
     assert len(shown()) == 2
     assert main(["report", "--merge", "scatter rocks"]) == 1
-    assert "two wordings" in capsys.readouterr().err
+    assert "two or more wordings" in capsys.readouterr().err
