@@ -8,13 +8,35 @@ from collections.abc import Iterator
 from typing import Any
 
 from qtpy.QtCore import QPoint, QRect
-from qtpy.QtGui import QColor, QImage
+from qtpy.QtGui import QColor, QImage, QPalette
 from qtpy.QtWidgets import QAbstractButton, QAbstractItemView, QLabel, QTabBar, QWidget
 
 from callboard_ui.theme import contrast
 
+#: The colors of text, window and list background that hosts have.
+HOSTS = {
+    "maya": ("#bbbbbb", "#444444", "#2b2b2b"),
+    "3ds max dark": ("#e6e6e6", "#444444", "#393939"),
+    "3ds max light": ("#1a1a1a", "#c8c8c8", "#dcdcdc"),
+    "houdini": ("#cccccc", "#3a3a3a", "#131313"),
+    "blender": ("#e6e6e6", "#303030", "#1d1d1d"),
+    "light": ("#000000", "#efefef", "#ffffff"),
+    "grey on grey": ("#999999", "#555555", "#555555"),
+}
 #: Pixels at a button's or a tab's edge, where its frame is drawn.
 _FRAME = 4
+
+
+def palette(colors: tuple[str, str, str]) -> QPalette:
+    """Return the palette of a host in ``HOSTS``."""
+    text, window, base = map(QColor, colors)
+    whole = QPalette(window)
+    for role in (QPalette.ColorRole.WindowText, QPalette.ColorRole.Text):
+        whole.setColor(role, text)
+    whole.setColor(QPalette.ColorRole.ButtonText, text)
+    whole.setColor(QPalette.ColorRole.Window, window)
+    whole.setColor(QPalette.ColorRole.Base, base)
+    return whole
 
 
 def least(panel: Any) -> list[tuple[float, str]]:

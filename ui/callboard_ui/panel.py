@@ -147,8 +147,8 @@ class Panel(QWidget):
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
-        if event.type() == QEvent.Type.StyleChange:
-            follow(self)
+        if event.type() in (QEvent.Type.StyleChange, QEvent.Type.PaletteChange):
+            follow(self, by_palette=event.type() == QEvent.Type.PaletteChange)
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange):
             self._arrange()
 

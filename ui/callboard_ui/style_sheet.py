@@ -2,14 +2,15 @@
 
 A style sheet colors widgets without changing the palette, from which the panel takes its colors. So
 the panel looks at what the style sheet draws, chooses legible colors for that ground, and gives
-itself a style sheet, which comes before the application's.
+itself a style sheet, which comes before the application's. It does the same where the application's
+style draws pale text on buttons and tabs.
 """
 
 from __future__ import annotations
 
 from qtpy.QtCore import QSize
 from qtpy.QtGui import QColor, QImage, QPalette
-from qtpy.QtWidgets import QApplication, QTreeWidget, QWidget
+from qtpy.QtWidgets import QApplication, QPushButton, QTabBar, QTreeWidget, QWidget
 
 from callboard_ui.theme import LEGIBLE, between, color, contrast
 
@@ -17,20 +18,28 @@ from callboard_ui.theme import LEGIBLE, between, color, contrast
 KIND = "callboardKind"
 #: The property of a panel that follows a style sheet.
 _FOLLOWS = "callboardFollows"
+#: The property of a panel that says which palette and style sheets it has looked at.
+_DRAWN = "callboardDrawn"
 _KINDS = ("good", "busy", "warn", "bad", "dim", "text")
 _PROBE = QSize(48, 48)
 
 
-def follow(panel: QWidget) -> None:
-    """Make the panel readable under the style sheet of the application or of a parent, if there is
-    one. Call it when the panel is shown, and when styles change."""
+def follow(panel: QWidget, *, by_palette: bool = False) -> None:
+    """Make the panel readable under the style sheet of the application or of a parent, or on pale
+    buttons. Call it when the panel is shown and when styles change, and ``by_palette`` when the
+    palette does: a style sheet changes that too, and has drawn nothing yet."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
+    above = panel.parentWidget()
+    palette = application.palette() if above is None else above.palette()
     sheets = application.styleSheet() + _above(panel)
-    if panel.property(_FOLLOWS) == (sheets or None):
+    drawn = f"{palette.cacheKey()} {sheets}"
+    if panel.property(_DRAWN) == drawn or (by_palette and sheets):
         return
-    panel.setProperty(_FOLLOWS, sheets or None)
-    own = _sheet(_palette(panel)) if sheets else ""
+    panel.setProperty(_DRAWN, drawn)
+    follows = bool(sheets) or _is_pale(panel)
+    panel.setProperty(_FOLLOWS, follows or None)
+    own = _sheet(_palette(panel)) if follows else ""
     if own != panel.styleSheet():
         panel.setStyleSheet(own)
 
@@ -57,6 +66,25 @@ def _above(panel: QWidget) -> str:
         sheets += above.styleSheet()
         above = above.parentWidget()
     return sheets
+
+
+def _is_pale(panel: QWidget) -> bool:
+    """Return whether the application's style draws text on buttons or tabs too pale to read."""
+    button, tabs = QPushButton(panel.parentWidget()), QTabBar(panel.parentWidget())
+    tabs.addTab(" " * 20)
+    try:
+        roles = QPalette.ColorRole
+        for probe, role in ((button, roles.ButtonText), (tabs, roles.WindowText)):
+            probe.resize(_PROBE)
+            probe.ensurePolished()
+            ground = _middle(probe.grab().toImage())
+            if contrast(probe.palette().color(role), ground) < LEGIBLE:
+                return True
+    finally:
+        for probe in (button, tabs):
+            probe.hide()
+            probe.deleteLater()
+    return False
 
 
 def _palette(panel: QWidget) -> QPalette:

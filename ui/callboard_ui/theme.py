@@ -18,6 +18,8 @@ _DARK = {"good": "#4fd0a5", "busy": "#6cc0f5", "warn": "#f0b73f", "bad": "#ff946
 
 #: The contrast that text needs against its background (WCAG 2.2, 1.4.3).
 LEGIBLE = 4.5
+#: The contrast that our own colors aim at. Thin strokes are drawn paler than their color.
+_AIM = 5.0
 
 Kind = str
 """``good``, ``busy``, ``warn``, ``bad``, ``dim`` or ``text``."""
@@ -62,7 +64,7 @@ def _luminance(one: QColor) -> float:
 
 def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
     """Return ``wanted``, shifted towards the host's text color, and then towards black or white,
-    until it is legible on all ``grounds``. If no shade is, return the most legible one."""
+    until it is well legible on all ``grounds``. If no shade is, return the most legible one."""
     far = QColor("white" if _luminance(text) > _luminance(grounds[0]) else "black")
     steps = [between(wanted, text, share / 10) for share in range(10)]
     steps += [between(text, far, share / 10) for share in range(11)]
@@ -70,7 +72,7 @@ def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
     def least(one: QColor) -> float:
         return min(contrast(one, ground) for ground in grounds)
 
-    return next((one for one in steps if least(one) >= LEGIBLE), max(steps, key=least))
+    return next((one for one in steps if least(one) >= _AIM), max(steps, key=least))
 
 
 def palette_of(widget: QWidget) -> QPalette:
