@@ -25,7 +25,7 @@ from callboard_testing.direct_calls import DirectCaller  # noqa: E402
 
 SIZE = {"width": 576, "height": 384}
 FRUIT = ["Apple", "Orange", "Lemon"]
-#: Name, kind, widths, place of the middle, colour, roughness.
+#: Name, kind, widths, place of the middle, color, roughness.
 THINGS: tuple[tuple[str, str, list[float], list[float], str, float], ...] = (
     ("Table", "cube", [1.4, 0.9, 0.05], [0, 0, -0.025], "#8a5a34", 0.5),
     ("Wall", "cube", [4, 0.1, 2.4], [0, 1.0, 0.6], "#9fb0b8", 0.9),
@@ -84,7 +84,7 @@ def make(call: DirectCaller) -> None:
 
 
 def keep(call: DirectCaller, name: str, longest: int = 288) -> None:
-    """Half as wide and with fewer colours: few samples are noisy, and noise makes large files."""
+    """Half as wide and with fewer colors: few samples are noisy, and noise makes large files."""
     block: Any = call.content[-1]
     picture = shrunk(decode(block.data), longest)
     coarse = bytes(part & 0xFC for part in picture.rgb)

@@ -19,7 +19,7 @@ HOSTS = {
 
 
 def palette(host: str) -> QPalette:
-    """Much like that host's own colours."""
+    """Much like that host's own colors."""
     text, window, base, button, chosen = map(QColor, HOSTS[host])
     roles = QPalette.ColorRole
     made = QPalette(button, window)

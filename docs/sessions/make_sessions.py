@@ -41,7 +41,7 @@ STRIP = {"width": 640, "height": 160}
 #: Of a line of a transcript.
 LONGEST = 150
 
-#: Name, kind, widths, place of the middle, turned by, colour, roughness.
+#: Name, kind, widths, place of the middle, turned by, color, roughness.
 Thing = tuple[str, str, list[float], list[float], list[float], str, float]
 DESK: tuple[Thing, ...] = (
     ("Desk", "cube", [1.6, 0.9, 0.05], [0, 0, -0.025], [0, 0, 0], "#7a4b2a", 0.4),
@@ -269,7 +269,9 @@ def look(blender: FakeClient) -> Session:
 
 
 def move(blender: FakeClient) -> Session:
-    it = Session("Move many things, take it back at once", "Arrange the twelve posts in a circle.")
+    it = Session(
+        "Move many things, then undo it all at once", "Arrange the twelve posts in a circle."
+    )
     empty(it, blender)
     posts = [f"Post_{number:02}" for number in range(12)]
     row = [
@@ -279,7 +281,9 @@ def move(blender: FakeClient) -> Session:
     floor = ("Floor", "cube", [14, 10, 0.1], [0, 0, -0.05], [0, 0, 0], "#8d9aa3", 0.9)
     it.call(blender, "batch__run", {"calls": made([*row, floor]), "brief": True})
     seen = {"angles": ["three_quarter"], "shading": "material", **SHEET, "frame": posts}
-    before = it.call(blender, "viewport__look", seen, "id", why="A look at the row first:")["id"]
+    before = it.call(
+        blender, "viewport__look", seen, "id", why="A picture of the row, to compare with later:"
+    )["id"]
     circle = [
         {"tool": "scene__transform", "arguments": {"name": name, "translate": ring(number)}}
         for number, name in enumerate(posts)
@@ -351,7 +355,7 @@ def bring_in(blender: FakeClient) -> Session:
         *parts,
         why="The seat in the scene, in metres, with Z up:",
     )
-    it.note(f"So the seat is {found['bounds']['max'][2]:.2f} m high.")
+    it.note(f"So the seat is {found['bounds']['max'][2]:.2f} m above the ground.")
     it.call(blender, "viewport__look", stool_look(), why="How it looks:")
     it.keep("a stool with an oak seat")
     return it
@@ -403,13 +407,20 @@ def check(blender: FakeClient) -> Session:
 def variants(usd: FakeClient, blender: FakeClient) -> Session:
     it = Session("Switch a USD variant", "Which finishes does the stool have? Make it blue.")
     path = {"path": "workspace://set.usda", "discard_changes": True}
-    it.call(usd, "scene__open_file", path, why="The stage, with a layer for the layout:")
+    it.call(usd, "scene__open_file", path, why="The stage is opened:")
     stool = {"name": "/Set/Stool"}
     ask = {**stool, "attribute": "variants:finish"}
     shown = ("value", "allowed", "choices", "type")
-    it.call(usd, "attributes__get", ask, *shown, why="The finishes it has:")
-    it.call(usd, "attributes__set", {**ask, "value": "blue"}, "verified", why="The blue one:")
-    it.call(usd, "scene__save_file", {"path": "workspace://blue.usda"}, why="Saved as a new file:")
+    it.call(usd, "attributes__get", ask, *shown, why="The finishes that the stool has:")
+    it.call(
+        usd, "attributes__set", {**ask, "value": "blue"}, "verified", why="The blue one is chosen:"
+    )
+    it.call(
+        usd,
+        "scene__save_file",
+        {"path": "workspace://blue.usda"},
+        why="The stage is saved as a new file:",
+    )
     for file in ("set.usda", "blue.usda"):
         empty(it, blender)
         it.call(blender, "exchange__import", {"path": f"workspace://{file}"})
@@ -450,14 +461,18 @@ def question() -> Session:
     code = "import math ring = bpy.data.collections.new(…"
     it.note(f'The client calls `script__execute {{"code": "{code}"}}`. Nothing runs yet.')
     it.note(
-        "The mark in Blender's header turns red."
-        " Clicking it opens the question, with all of the code."
+        "callboard's icon in the header of Blender's 3D view turns red."
+        " A click on it opens the question, with all of the code."
     )
-    it.note("The artist reads the code and chooses *Refuse*, *Allow once* or *For session*.")
+    it.note(
+        "The artist reads the code and chooses *Refuse*, *Allow once* or *For session*."
+        " In the large panel, the code can also be allowed for the project."
+    )
     it.note("If nobody answers within two minutes, the call is refused.")
     it.note(
         "The client in this picture is [a program](blender/make_pictures.py)"
-        " that calls itself `claude-code`. It ended the call unanswered, so the code never ran."
+        " that calls itself `claude-code`. It cancelled the call before anybody answered,"
+        " so the code never ran."
     )
     shot = Image.open(PROJECT / "docs" / "blender" / "question.png").convert("RGB")
     it.keep("Blender's window with the question, and the code that would run", shot)

@@ -29,7 +29,7 @@ _DID = {
     "scene__transform": "moved",
     "scene__set_parent": "changed the parent of",
     "scene__duplicate": "copied to",
-    "scene__set_material_color": "coloured",
+    "scene__set_material_color": "colored",
     "scene__select": "selected",
     "scene__open_file": "opened",
     "scene__save_file": "saved",
