@@ -80,7 +80,7 @@ def help_of(command: str) -> str:
 
 def tools() -> Iterator[str]:
     yield "# Tools, argument by argument\n"
-    yield "The tools that ship, from their own schemas. **Bold** arguments must be given.\n"
+    yield "The tools that come with callboard, with their arguments. Those in **bold** are required.\n"
     for place, hosts in SKILLS.items():
         for file in sorted((PROJECT / place).glob("*/SKILL.md")):
             skill = load_skill(file.parent)
@@ -98,7 +98,7 @@ def tool_lines(name: str, tool: ToolDeclaration) -> Iterator[str]:
     if not properties:
         return
     required = tool.input_schema.get("required") or ()
-    yield "| argument | takes | means |\n|---|---|---|"
+    yield "| argument | type | meaning |\n|---|---|---|"
     for argument, schema in properties.items():
         shown = f"**`{argument}`**" if argument in required else f"`{argument}`"
         yield f"| {shown} | {cell(taken(schema))} | {cell(meaning(schema))} |"
@@ -113,9 +113,9 @@ def cell(text: str) -> str:
 
 
 def python() -> Iterator[str]:
-    yield "# The Python face\n"
-    yield "The names that others import, from the docstrings. "
-    yield "Everything else may change without notice.\n"
+    yield "# The Python API\n"
+    yield "The names that hosts, skills and other programs may import, with their docstrings. "
+    yield "All other names may change without notice.\n"
     for name, use in MODULES.items():
         module = import_module(name)
         yield f"## {name}: {use}\n\n{docstring(module)}\n"
