@@ -80,7 +80,7 @@ def help_of(command: str) -> str:
 
 def tools() -> Iterator[str]:
     yield "# Tools, argument by argument\n"
-    yield "The tools that come with callboard, with their arguments. Those in **bold** are required.\n"
+    yield "The tools that come with callboard. Arguments in **bold** are required.\n"
     for place, hosts in SKILLS.items():
         for file in sorted((PROJECT / place).glob("*/SKILL.md")):
             skill = load_skill(file.parent)
