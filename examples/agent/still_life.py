@@ -39,7 +39,7 @@ BUILDS: list[tuple[str, str, dict[str, Any]]] = [
     ("Light from three sides.", "lights__three_point", {"objects": ["Table", "Ball"]}),
     ("A camera.", "cameras__create", {"name": "View", "lens": 50}),
     (
-        "That sees all of it.",
+        "The camera is aimed at both objects.",
         "cameras__frame",
         {"name": "View", "objects": ["Table", "Ball"], "angle": "three_quarter"},
     ),
@@ -72,7 +72,7 @@ async def still_life(agent: Agent) -> None:
     for finding in await misplaced(agent, "Is anything wrong?"):
         why = f"The {finding['object']}: {finding['why']}. The table is 0.05 high."
         await agent.does(why, "scene__transform", name="Ball", translate=[0, 0, 0.25])
-    if await misplaced(agent, "And now?"):
+    if await misplaced(agent, "Is anything wrong now?"):
         raise SystemExit("the check still reports objects that float, are sunk or intersect")
     await agent.does("The picture.", "render__still", path="still.png", **SMALL)
 
