@@ -116,7 +116,8 @@ class FreeCAD(Gui):
         )
         self.xdotool("windowfocus", str(window))
         self.run("")
-        self.xdotool("key", *keys)
+        if keys:
+            self.xdotool("key", *keys)
 
     def output(self) -> str:
         return (self.folder / "freecad.txt").read_text("utf-8", "replace")[-3000:]

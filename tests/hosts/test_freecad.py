@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from callboard.errors import HOST_OFFLINE, REFUSED_BY_ARTIST
-from hosts.blender_gui_rig import screen
+from hosts.blender_gui_rig import DEADLINE, screen
 from hosts.freecad_rig import MOVER, THEMES, FreeCAD, freecad
 from needed import needs
 
@@ -140,6 +140,26 @@ def test_no_call_lands_in_the_middle_of_a_recompute(app: FreeCAD) -> None:
         app.wait(lambda: app.run("answer = FreeCAD.ActiveDocument.Recomputing"), "recompute")
         assert client.call("scene__scene_info")["isError"] is False
     assert app.run("type(scene).info = read\nanswer = any(during)") is False
+
+
+def test_escape_held_ends_a_call_that_never_ends(app: FreeCAD) -> None:
+    app.run(
+        "scene = type(plug_in.server.host.ports['scene.read'])\n"
+        "read = scene.info\n"
+        "def endless(self):\n"
+        "    while True: pass\n"
+        "scene.info = endless"
+    )
+    app.key()
+    with app.client() as client:
+        call = client.start("tools/call", {"name": "scene__scene_info", "arguments": {}})
+        app.xdotool("keydown", "Escape")
+        try:
+            answer = call.result(DEADLINE)
+        finally:
+            app.xdotool("keyup", "Escape")
+    assert answer["error"]["code"] == REFUSED_BY_ARTIST, answer
+    app.run("scene.info = read")
 
 
 def test_documents_are_closed_and_none_is_left(app: FreeCAD) -> None:
