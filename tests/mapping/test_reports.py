@@ -1,7 +1,8 @@
-"""The time for which the reports of maps are kept."""
+"""The reports of maps: for how long they are kept, and what a later server reads in them."""
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from pathlib import Path
@@ -24,3 +25,18 @@ def test_old_reports_go_and_a_clock_that_jumped_takes_none(
         os.utime(reports.begin(f"later-{day}", []), (0, at))
     reports.begin("new", [])
     assert old.exists() == kept
+
+
+def test_a_report_is_added_up_as_far_as_it_was_written(tmp_path: Path) -> None:
+    reports = Reports(tmp_path, LOCAL)
+    reports.begin("one", [{"index": index} for index in range(4)])
+    lines = [
+        {"index": 0, "status": "done"},
+        {"index": 1, "status": "failed", "error": {"message": "no light"}},
+        {"index": 2, "status": "done"},
+    ]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    reports.report("one").write_text(text + '{"index": 3, "sta', encoding="utf-8")
+    tally, total = reports.tally("one")
+    assert (tally.done, tally.failed, tally.finished, total) == (2, 1, False, 4)
+    assert tally.first_errors == [{"index": 1, "message": "no light"}]
