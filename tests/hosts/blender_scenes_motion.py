@@ -248,3 +248,18 @@ def test_a_bake_leaves_the_keys_outside_its_range(rig: Rig) -> None:
     rig.tool("animation__bake", names=["Runner"], start=9, end=12)
     there = rig.tool("animation__list_keys", name="Runner")["keys"]
     assert [key["frame"] for key in there] == [1, 9, 10, 11, 12, 20, 30]
+
+
+def test_a_light_of_the_sky_in_a_file_leaves_the_scenes_world_alone(rig: Rig) -> None:
+    import bpy
+
+    before = bpy.context.scene.world = bpy.data.worlds.new("Mine")
+    file = rig.folder / "sky.usda"
+    file.write_text(
+        '#usda 1.0\n(\n    upAxis = "Z"\n)\n'
+        'def DomeLight "Sky"\n{\n    float inputs:intensity = 3\n}\ndef Cube "Box"\n{\n}\n',
+        encoding="utf-8",
+    )
+    rig.tool("usd__import_usd", path=str(file))
+    assert bpy.context.scene.world == before
+    assert [each.name for each in bpy.data.worlds] == ["Mine"]
