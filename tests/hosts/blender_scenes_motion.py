@@ -261,5 +261,6 @@ def test_a_light_of_the_sky_in_a_file_leaves_the_scenes_world_alone(rig: Rig) ->
         encoding="utf-8",
     )
     rig.tool("usd__import_usd", path=str(file))
-    assert bpy.context.scene.world == before
     assert [each.name for each in bpy.data.worlds] == ["Mine"]
+    assert bpy.context.scene.world == before
+    assert not before.use_nodes
