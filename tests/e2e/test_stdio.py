@@ -518,6 +518,25 @@ def test_an_agent_that_lists_once_names_the_host_in_its_calls(
     run(work)
 
 
+@pytest.mark.parametrize("mode", ["sessions", "stateless"])
+def test_a_bridge_that_was_started_for_one_call_takes_it_to_the_named_host(
+    raw: RawBridge, two_hosts: list[str], mode: str
+) -> None:
+    asked = {"name": "probe__add", "arguments": {"a": 1, "b": 2, "host": two_hosts[1]}}
+    if mode == "stateless":
+        answer = raw.ask(stateless(1, "tools/call", **asked))
+    else:
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}}
+        params["clientInfo"] = {"name": "once", "version": "1"}
+        opening = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}
+        assert "result" in raw.ask(opening)
+        raw.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+        answer = raw.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked})
+        while "method" in answer:  # the lists change when a host is there
+            answer = raw.receive()
+    assert answer["result"]["structuredContent"] == {"sum": 3}
+
+
 def test_a_stateless_agent_chooses_too_and_hears_the_other_ones_changes(
     raw: RawBridge, two_hosts: list[str]
 ) -> None:

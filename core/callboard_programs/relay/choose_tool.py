@@ -64,7 +64,8 @@ class HostChoice:
         #: True once there have been several hosts in this conversation. The tool is listed from
         #: then on.
         self.offered = False
-        #: The names of the tools that were listed with the argument ``host``.
+        #: The names of the tools that have the argument ``host``. Empty until they are listed, or
+        #: called: some clients start a bridge for each call, which lists nothing.
         self._common: set[str] = set()
 
     def takes(self, request: Request | PeerRequest) -> bool:
@@ -104,9 +105,9 @@ class HostChoice:
         """Return the params of a tool call for the host, without the argument ``host``. If the
         call has that argument, the host is chosen first. Raises CallboardError."""
         arguments = params.get("arguments")
-        if params.get("name") not in self._common or not isinstance(arguments, dict):
+        if not isinstance(arguments, dict) or arguments.get("host") is None:
             return params
-        if (wanted := _wanted(arguments)) is None:
+        if not await self._is_common(params.get("name")) or (wanted := _wanted(arguments)) is None:
             return params
         await self._connect(_only(wanted, await self._running()))
         own = {key: value for key, value in arguments.items() if key != "host"}
@@ -114,11 +115,16 @@ class HostChoice:
 
     async def undirected(self, name: object) -> str | None:
         """Return what to do about a call of a tool whose host isn't chosen, or None for a tool that
-        wasn't listed with the argument ``host``."""
-        if name not in self._common:
+        doesn't have the argument ``host``."""
+        if not await self._is_common(name):
             return None
         there = names(await self._running())
         return f"no application is chosen: call this again with 'host', one of: {there}"
+
+    async def _is_common(self, name: object) -> bool:
+        if not self._common:
+            await self.common_tools()
+        return name in self._common
 
     async def call(self, arguments: object) -> Json:
         """Return the result of a call to the tool."""

@@ -236,8 +236,8 @@ class HostSide:
         assert isinstance(request, SessionRequest)
         if request.session.outbox:
             request.flush_waiting()
-        if self.keeper.choice.offered and request.method == "tools/call":
-            request.params = await self.keeper.choice.directed(request.params)
+        if request.method == "tools/call":
+            request.params = await self.keeper.directed(request.params)
         result = await self._handle(request)
         if request.method in _REMEMBERED:
             _remember(request.session, request)
@@ -270,8 +270,8 @@ class HostSide:
     async def _answer_stateless(
         self, request: Request, channel: Channel, headers: Mapping[str, str] | None
     ) -> Json | None:
-        if self.keeper.choice.offered and request.method == "tools/call":
-            request = request._replace(params=await self.keeper.choice.directed(request.params))
+        if request.method == "tools/call":
+            request = request._replace(params=await self.keeper.directed(request.params))
         schema = self.keeper.offline.known.tool_schema(request.params.get("name"))
         passed_on = stateless_headers(request, schema) if headers is None else _of_mcp(headers)
         if request.method == "subscriptions/listen":

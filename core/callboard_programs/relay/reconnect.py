@@ -102,6 +102,14 @@ class Reconnector:
             return None
         return await self.current()
 
+    async def directed(self, params: Json) -> Json:
+        """Return the params of a tool call for the host, as ``HostChoice.directed`` does where
+        there are several hosts."""
+        arguments = params.get("arguments")
+        if not self.choice.offered and isinstance(arguments, dict) and "host" in arguments:
+            await self.current()  # until then nobody knows how many there are
+        return await self.choice.directed(params) if self.choice.offered else params
+
     async def current(self) -> Link | None:
         """Return the current host. If there is none, or it is no longer the intended one, look for
         a host first."""
