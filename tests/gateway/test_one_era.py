@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from gateway_thread import RunningGateway
+from gateway_thread import RunningGateway, running_gateway
 from test_passing import CAPABILITIES, Probe
 
 from callboard.calls.context import call_of
@@ -198,6 +198,15 @@ def test_calls_that_follow_each_other_share_a_session_in_the_host(ada: Ada, host
     for _ in range(3):
         ada.told("roots_of")
     assert sessions() == before
+
+
+def test_a_gateway_that_stops_leaves_no_session_in_the_host(host: Served, home: Path) -> None:
+    speak_only(host.app, "sessions")
+    Probe(host).offer()
+    with running_gateway() as gateway:
+        Ada(gateway.client("fake")).told("roots_of")
+        assert list(host.app.endpoint.sessions)
+    until(lambda: not list(host.app.endpoint.sessions), "the end of the gateway's sessions")
 
 
 def test_a_call_whose_client_goes_away_ends_in_the_host(
