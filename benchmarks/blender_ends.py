@@ -1,4 +1,4 @@
-"""Measures how a call that doesn't end can be stopped in Blender's real window.
+"""Measures how quickly a call that doesn't end can be stopped in Blender's real window.
 
     python benchmarks/blender_ends.py [--hold loop …] [--way escape …]
 

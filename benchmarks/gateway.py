@@ -46,7 +46,7 @@ def main() -> int:
 
 
 def calls(rounds: int, total: int) -> dict[str, float]:
-    """Return the medians over the rounds."""
+    """Return the median figures for calls, direct and through the gateway."""
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))
         host = started(stack, home, "callboard_server.py", "--announce")

@@ -3,11 +3,11 @@
     python benchmarks/gateway_storm.py [--seconds N] [--changes N] [--hosts N] [--pause N]
         [--calm N]
 
-Hosts and the gateway are killed, halted and restarted in any order. Each host has a scene of its
-own, and three clients that keep using the host's name: one in a session, one without sessions, and
-one with `tools__call`. The host that makes a change records it in a file. Prints the answers that
-the clients got, and exits with 1 if a change was made in another scene, twice, or never although it
-was confirmed. Needs the extra `usd`.
+Hosts and the gateway are killed, suspended and restarted in random order. Each host has a scene
+of its own, and three clients that keep using the host's name: one in a session, one without
+sessions, and one with `tools__call`. The host that makes a change records it in a file. Prints the
+answers that the clients got, and exits with 1 if a change was made in another scene, twice, or
+never although it was confirmed. Needs the extra `usd`.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def change(change: str, ctx):
 
 
 class Life:
-    """A program that is killed, halted and started again."""
+    """A program that is killed, suspended and started again."""
 
     def __init__(self, command: list[str], env: dict[str, str], chance: random.Random) -> None:
         self._program = Program(command, env)
@@ -257,7 +257,7 @@ class Storm:
                 sleep(0.1)
 
     def blow(self) -> None:
-        """Kill, stop or halt the gateway, a host, or several at once."""
+        """Kill, stop or briefly suspend the gateway, a host, or several at once."""
         what = self._chance.choice(["gateway", "host", "halt", "many"])
         if what == "halt":
             self._chance.choice([self.gateway, *self.hosts]).halt()

@@ -148,7 +148,7 @@ def _reply(message: Json, more: str = "") -> Reply:
 
 
 class Session:
-    """A session at the host, or at one of the gateway's addresses."""
+    """A session with the host, or at one of the gateway's addresses."""
 
     tasks = False
 
@@ -307,7 +307,7 @@ class Client:
     """A client that begins objects, jobs, runs and questions of its own, and reports a breach if
     one of them doesn't end the way it chose."""
 
-    #: True if the client undoes changes, so that its own objects may disappear.
+    #: True if the client undoes changes, in which case its own objects may disappear.
     undoes = False
 
     def __init__(self, place: Place, name: str, token: str, seed: str) -> None:

@@ -142,8 +142,8 @@ def _is_text(node: ast.BinOp) -> bool:
 
 
 def executable(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all executable nodes below it, except messages, type hints and class
-    layouts."""
+    """Yield a node and all executable nodes below it, except error messages, type hints and
+    ``__slots__``."""
     yield node
     for name, value in ast.iter_fields(node):
         if name in ("annotation", "returns", "decorator_list", "pattern", "bases"):

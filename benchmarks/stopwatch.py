@@ -34,7 +34,7 @@ def timed(work: Callable[[], object]) -> float:
 
 
 def several(work: Callable[[int], object], rounds: int = 7) -> float:
-    """Return the median over the rounds. ``work`` is called with each round's number."""
+    """Return the median time of the rounds. ``work`` is called with each round's number."""
     return median(timed(lambda number=number: work(number)) for number in range(rounds))
 
 
@@ -53,9 +53,9 @@ def program(
     sizes: Sequence[int],
     measured: Callable[[int, Path], Iterable[Row]],
 ) -> int:
-    """Print the rows of ``measured`` for scenes of each size, counted in ``unit``, beside the times
-    of the plain application, which ``plainly`` names. ``measured`` is called with the size and an
-    empty folder."""
+    """Print the rows of ``measured`` for scenes of each size, counted in ``unit``, beside the plain
+    application's times. ``plainly`` is that application's name. ``measured`` is called with the
+    size and an empty folder."""
     parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument(f"--{unit}", dest="sizes", type=int, nargs="+", default=sizes)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")

@@ -150,7 +150,7 @@ class Storm:
     def _list_and_call(self, here: Machine, there: Machine) -> None:
         listed = here.run("list", "--json")
         states = {row["id"]: row["state"] for row in json.loads(listed.stdout or "[]")}
-        # A busy host is running, but answers late, as on a machine with much other work.
+        # A busy host is running, but answers late, as on a machine with a lot of other work.
         states = {id: "serving" if state == "busy" else state for id, state in states.items()}
         self.done["listed"] += 1
         expected = {

@@ -106,7 +106,7 @@ class Agent(ABC):
             if done is not None:
                 undone = done["structuredContent"]["undone"]
                 if len(undone) != 1:
-                    raise Wrong(f"one step should have been undone, but it was {undone}")
+                    raise Wrong(f"one step should have been undone, but these were: {undone}")
                 self.places = self.before.pop()
             return
         else:
@@ -214,7 +214,7 @@ def together(window: Window, wild: bool) -> int:
     count = 0
     while any(thread.is_alive() for thread in threads):
         if window.gui.process.poll() is not None:
-            raise Wrong(f"the application ended after {count} acts: {window.gui.output()}")
+            raise Wrong(f"the application ended after {count} actions: {window.gui.output()}")
         window.act(wild)
         count += 1
     for join in joins:

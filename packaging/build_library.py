@@ -71,7 +71,7 @@ def _imported(others: Files, ours: Files) -> Files:
 
 @cache
 def _names_in(source: bytes, package: str) -> frozenset[str]:
-    """Return the modules that imports in the source may mean, with the packages that contain
+    """Return the modules that the source's imports may refer to, with the packages that contain
     each."""
     names: set[str] = set()
     above = package.split(".")
@@ -123,4 +123,7 @@ def check_imports(name: str, source: bytes) -> None:
         elif isinstance(node, ast.ImportFrom) and not node.level:
             imported = [node.module or ""]
         if _PRIVATE.intersection(each.partition(".")[0] for each in imported):
-            raise BuildError(f"{name} imports {', '.join(imported)} from outside")
+            raise BuildError(
+                f"{name} imports {', '.join(imported)} by its public name instead of our private"
+                " copy"
+            )

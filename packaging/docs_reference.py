@@ -18,7 +18,7 @@ from typing import Any
 from callboard.skills.load import load_skill
 from callboard.skills.model import ToolDeclaration
 from callboard_programs.cli import COMMANDS, main
-from callboard_programs.cli.schema_words import meaning, taken
+from callboard_programs.cli.schema_words import accepted, meaning
 
 PROJECT = Path(__file__).resolve().parent.parent
 #: The folders of the skills that ship, with the hosts that they are for.
@@ -101,7 +101,7 @@ def tool_lines(name: str, tool: ToolDeclaration) -> Iterator[str]:
     yield "| argument | type | meaning |\n|---|---|---|"
     for argument, schema in properties.items():
         shown = f"**`{argument}`**" if argument in required else f"`{argument}`"
-        yield f"| {shown} | {cell(taken(schema))} | {cell(meaning(schema))} |"
+        yield f"| {shown} | {cell(accepted(schema))} | {cell(meaning(schema))} |"
     yield ""
 
 

@@ -1,5 +1,5 @@
 """Finds a Python that callboard runs on, or says what is missing and how to fix it. It runs under
-any Python that can start bootstrap.py: syntax of 3.7, standard library only.
+any Python that can start bootstrap.py: Python 3.7 syntax, standard library only.
 """
 
 from __future__ import annotations

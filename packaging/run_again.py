@@ -16,7 +16,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Maximum failed tests in the whole run. More failures can't be an accident.
+#: Maximum number of failed tests in the whole run. More failures can't be a fluke.
 LIMIT = 3
 #: Seconds for one stage's tests.
 SECONDS = 300

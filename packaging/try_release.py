@@ -44,8 +44,8 @@ def try_wheel(wheel: Path) -> Iterator[str]:
 
 
 def try_source(source: Path, wheel: Path) -> Iterator[str]:
-    """Have pip build a wheel from the archive, which must have the same content. Raises
-    BuildError."""
+    """Have pip build a wheel from ``source``, and check that its content is the same as
+    ``wheel``'s. Raises BuildError."""
     with _environment() as (python, home):
         _run([python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(home), str(source)])
         (built,) = home.glob("*.whl")
@@ -74,7 +74,8 @@ def try_bundle(bundle: Path) -> Iterator[str]:
 
 
 def _contents(wheel: Path) -> dict[str, str]:
-    """Return the names of files, each with a checksum, and the facts that installers use."""
+    """Return the names of the wheel's files, each with a checksum, and the facts that installers
+    use."""
     with zipfile.ZipFile(wheel) as archive:
         contents = {
             name: str(archive.getinfo(name).CRC)

@@ -32,7 +32,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,
 )
-# The quick tier tries fewer examples. After a change of the tested code itself, run all of them.
+# The quick tier tries fewer examples. After a change to the tested code itself, run all of them.
 settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)
 settings.load_profile("callboard")
 

@@ -1,4 +1,4 @@
-"""A client of 2026-07-28 on top of the raw one."""
+"""A client that speaks protocol 2026-07-28, on top of the raw one."""
 
 from __future__ import annotations
 

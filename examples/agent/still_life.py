@@ -1,5 +1,6 @@
-"""Does an agent's work as a program. It builds a small scene, looks at it, checks it, fixes what
-the check reports, and renders it. It prints each step, and writes the pictures into a folder.
+"""A program that does what an agent would do. It builds a small scene, looks at it, checks it,
+fixes what the check reports, and renders it. It prints each step, and writes the pictures into a
+folder.
 
     pip install mcp
     python examples/agent/still_life.py URL TOKEN FOLDER
@@ -79,7 +80,7 @@ async def still_life(agent: Agent) -> None:
 
 async def misplaced(agent: Agent, why: str) -> list[dict[str, Any]]:
     """Return the findings about objects that float, are sunk into the ground, or intersect. Missing
-    UVs are intended."""
+    UVs are expected, so they're ignored."""
     findings = (await agent.does(why, "check__run"))["findings"]
     return [f for f in findings if f["rule"] in ("floating", "sunk", "interpenetrating")]
 

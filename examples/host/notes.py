@@ -54,7 +54,7 @@ class Board:
 
 class NotesHost(Host):
     """The board's host. ``post`` is the program's own way to run a function on its main thread: a
-    Qt event, a timer, a queue that its loop checks."""
+    Qt event, a timer, or a queue that its loop checks."""
 
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()

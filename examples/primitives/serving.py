@@ -28,7 +28,7 @@ def serve(add: Callable[[Callboard], None]) -> None:
     signal.signal(signal.SIGINT, stop)
     signal.signal(signal.SIGTERM, stop)
     ready = {"event": "ready", "url": server.url, "token": server.token}
-    # A tool's prints are captured for each call, but this one is our own.
+    # What tools print is captured, so write the ready line to the real stdout.
     print(json.dumps(ready), file=sys.__stdout__, flush=True)
     try:
         inbox.run()

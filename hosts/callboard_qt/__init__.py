@@ -15,7 +15,7 @@ _HOMES = {
     "callboard_qt.application.options": "Options",
     "callboard_qt.application.undo": "HISTORY OpenStep UndoSteps applied_of",
     "callboard_qt.host": "Dialog Post QtHost no_dialog",
-    "callboard_qt.parts.units": "changes_nothing recount_obj turned_between",
+    "callboard_qt.parts.units": "changes_nothing convert_obj turned_between",
     "callboard_qt.parts.line_of_sight": "LineOfSight between through",
     "callboard_qt.parts.pictures": "Boxes seen seen_or_rendered",
     "callboard_qt.plug_in": "QtPlugIn",

@@ -315,7 +315,7 @@ def test_they_pass_through_the_gateway_with_one_era_behind_it(
 def test_a_session_passes_through_a_gateway_to_a_stateless_host(
     suite: Path, tmp_path: Path
 ) -> None:
-    """Every test run includes this one of the scenarios above."""
+    """Of the scenarios above, this one is part of every test run."""
     with one_era_behind_a_gateway("stateless", tmp_path) as url:
         outcome = run_suite(suite, url, "2025-11-25", tmp_path, "tools-call-elicitation")
     (checks,) = outcome.checks.values()

@@ -1,4 +1,4 @@
-"""``callboard gateway`` in front of two real hosts: the official clients, and a host that is
+"""``callboard gateway`` in front of two real hosts, with the official clients, and when a host is
 killed."""
 
 from __future__ import annotations

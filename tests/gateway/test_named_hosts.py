@@ -1,4 +1,5 @@
-"""``/mcp/<name>``: the clients that may use it, the host that answers, and its end."""
+"""``/mcp/<name>``: the clients that may use it, the host that answers, and what happens when that
+host ends."""
 
 from __future__ import annotations
 

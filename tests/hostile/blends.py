@@ -235,7 +235,7 @@ def _layout(random: Random, block: bytes) -> bytes:
 
 
 def _retyped(random: Random, block: bytes) -> bytes:
-    """Give a path's member another type, and its structure the size that this needs."""
+    """Change the type of a member that holds a path, and resize its structure to fit."""
     texts = block[block.index(b"NAME") + 8 : block.index(b"TYPE")].split(b"\0")
     types = block[block.index(b"TYPE") + 8 : block.index(b"TLEN")].split(b"\0")
     tlen, strc = block.index(b"TLEN") + 4, block.index(b"STRC") + 8

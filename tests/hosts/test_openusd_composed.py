@@ -224,7 +224,8 @@ def test_imported_animation_plays_at_the_same_speed(scene: Scene, tmp_path: Path
 
 
 def test_saving_twice_elsewhere_keeps_relative_references(scene: Scene, tmp_path: Path) -> None:
-    """References without a dot, which are looked for beside the file first, are kept too."""
+    """References without a leading dot, which are looked for beside the file first, are kept,
+    too."""
     written(tmp_path, "asset.usda", '#usda 1.0\n(defaultPrim="A")\ndef Xform "A"\n{\n}\n')
     body = HEAD + 'def "Ref" (references = @asset.usda@) {}\n'
     scene.files.open(written(tmp_path, "shot.usda", body))

@@ -253,7 +253,7 @@ class Outside:
         return (done.stdout or done.stderr.strip().splitlines()[-1]).strip()
 
     def install(self, host: Json | None, name: str = "research") -> str:
-        """Return what ``install-skill`` says to a bundle with this block for its host."""
+        """Return what ``install-skill`` says about a bundle with this block for its host."""
         manifest: Json = {
             "manifest_version": "0.3",
             "name": name,

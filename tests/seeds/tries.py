@@ -218,7 +218,7 @@ def schema(o: Outside) -> Json:
 
 
 def request_capability(o: Outside, expression: str) -> str:
-    """Return what an expression is that uses the names of the module of that name."""
+    """Return the printed value of an expression that uses names from ``request_capability``."""
     names = "ACK, descriptor, input_schema"
     return o.program(
         f"from callboard.extensions.request_capability import {names}", f"print({expression})"

@@ -44,7 +44,8 @@ def server() -> Iterator[Served]:
 
 @contextmanager
 def asking(server: Served, era: str, capabilities: Json) -> Iterator[tuple[Ask, Json]]:
-    """Yield a function that sends a request, and the server's introduction."""
+    """Yield two things: a function that sends a request, and the server's reply to initialize or
+    server/discover."""
     if era == "stateless":
         own = Stateless(server.client(), capabilities)
         yield lambda m, p: own.request(m, p), own.request("server/discover")["result"]

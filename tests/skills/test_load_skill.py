@@ -295,7 +295,8 @@ search_hint: round things"""
     folder = write_skill(tmp_path, "mine", block=block, files={**files, "a.md": "text"})
     skill = load_skill(folder)
     assert skill.failures == ()
-    # The first two are skills. One is in the same folder as this one, and the other ships.
+    # The first two requirements are skills, not packages. One is in the same folder as
+    # this one, and the other ships.
     assert skill.requires == ("Pillow>=10",)
     assert (skill.search_aliases, skill.search_hint) == (("sphere",), "round things")
     resources, failures = read_resources(skill)

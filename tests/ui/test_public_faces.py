@@ -71,7 +71,7 @@ def test_an_adapter_has_undo_steps() -> None:
             self.gone.append(self.done.pop())
             return True
 
-        def _is_next(self, mark: Hashable) -> bool:
+        def _is_next_redo(self, mark: Hashable) -> bool:
             return mark == self.gone[-1]
 
         def _redo_next(self) -> bool:

@@ -176,8 +176,8 @@ class CallDetails(QWidget):
         self._arrange()
 
     def _arrange(self) -> None:
-        """Hide the technical facts in a narrow dock, and make the rest high enough that nothing is
-        cut off."""
+        """Hide the technical facts when the dock is narrow, and make the rest tall enough that
+        nothing is cut off."""
         self._technical.setVisible(self.width() > em(self, _WIDE))
         box = self.layout()
         # The width is meaningless before the widget is shown.

@@ -44,8 +44,8 @@ _WIDTHS = {
 
 
 class CallsView(QTreeView):
-    """The list of calls. ``pointer_left`` is called once the pointer has left the list or rests.
-    Use it on Qt's thread."""
+    """The list of calls. ``pointer_left`` is called once the pointer has left the list or come
+    to rest. Use it on Qt's thread."""
 
     def __init__(
         self, model: CallsModel, pointer_left: Callable[[], None], parent: QWidget

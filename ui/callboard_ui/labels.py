@@ -47,7 +47,7 @@ class Elided(Tinted):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
 
     def show_text(self, text: str, tip: str | None = None) -> None:
-        """Show ``text``, with the plain text ``tip`` as tool tip, by default ``text`` itself."""
+        """Show ``text``. ``tip`` is the plain-text tooltip, by default ``text`` itself."""
         shown, tip = one_line(text), as_tip(text if tip is None else tip)
         if shown != self.text():
             self.setText(shown)

@@ -1,9 +1,9 @@
 """Keeps the panel readable under an application's style sheet.
 
 A style sheet colors widgets without changing the palette, from which the panel takes its colors. So
-the panel looks at what the style sheet draws, chooses legible colors for that ground, and gives
-itself a style sheet, which comes before the application's. It does the same where the application's
-style draws pale text on buttons and tabs.
+the panel looks at what the style sheet draws, chooses legible colors for that background, and
+gives itself a style sheet, which comes before the application's. It does the same where the
+application's style draws pale text on buttons and tabs.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def is_followed(widget: QWidget) -> bool:
 
 
 def polish(widget: QWidget) -> None:
-    """Apply the style sheet to the widget's properties again."""
+    """Apply the style sheet again, after the widget's properties have changed."""
     widget.style().unpolish(widget)
     widget.style().polish(widget)
 
@@ -88,7 +88,7 @@ def _is_pale(panel: QWidget) -> bool:
 
 
 def _palette(panel: QWidget) -> QPalette:
-    """Return legible colors for the ground on which the style sheet draws lists."""
+    """Return legible colors for the background on which the style sheet draws lists."""
     probe = QTreeWidget(panel.parentWidget())
     try:
         probe.setObjectName("callboardProbe")

@@ -120,7 +120,8 @@ def _into_braces(text: str, node: Any, name: str, value: Mapping[str, Any]) -> s
 
 
 def _line_after(text: str, pair: tuple[Any, Any]) -> int:
-    """Return the start of the line after a pair. A block's own end comes after later comments."""
+    """Return the start of the line after a pair. The parser's end of a block lies past any comments
+    that follow it, so it isn't used."""
     last, node = pair
     # An alias's node is elsewhere, so the last known position is that of the text before the alias.
     while node.start_mark.index >= last.start_mark.index:

@@ -1,5 +1,5 @@
-"""Ranks short texts by the words of a question. It drops stop words, stems the other words and uses
-BM25."""
+"""Ranks short texts by the words of a question. It drops stop words, replaces synonyms, stems the
+other words and uses BM25."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def words(text: str) -> list[str]:
 
 
 def stem(word: str) -> str:
-    """Return the word without its English endings, such as bak for baking, bakes and baked."""
+    """Return the stem of the word, or of its synonym, such as bak for baking, bakes and baked."""
     plural = word[:-1] if word.endswith("s") else word
     left = _SAME.get(word) or _SAME.get(plural) or word
     while (shorter := _shorter(left)) != left:

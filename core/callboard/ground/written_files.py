@@ -19,8 +19,9 @@ _PARTS = (".mtl", ".bin")
 
 def put_in_place(written: Path, path: str) -> list[str]:
     """Move the file to ``path``, and the files next to it into the same folder. The requested file
-    is replaced last, and is the first in the result. An existing picture with other content is
-    never replaced. Raises HostError, if possible before anything is written."""
+    is replaced last, and is the first in the result. Except for .mtl and .bin, a neighboring file
+    with different content is never replaced. Raises HostError, if possible before anything is
+    written."""
     target = Path(path)
     others = sorted(each for each in written.parent.iterdir() if each != written)
     moved = {each: target.parent / each.name for each in others if each.is_file()}

@@ -72,7 +72,7 @@ class TokenStatus:
 
 @dataclass(frozen=True)
 class GrantStatus:
-    """One rule that the artist made. ``tool`` is None if the rule holds for every tool that
+    """One rule that the artist made. ``tool`` is None if the rule covers every tool that
     ``subject`` is about. ``made`` is Unix time in seconds."""
 
     id: str

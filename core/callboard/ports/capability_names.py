@@ -1,6 +1,6 @@
 """The names of capabilities. A host offers each through a port, except for ``farm.run``. Most ports
-have a module of their own here; ``files.py`` has both of ``filesystem``, and ``edit.py`` has
-``scene.mutate``."""
+have a module of their own here; ``files.py`` has both ``filesystem`` ports, and ``edit.py``
+has ``scene.mutate``."""
 
 SCENE_READ = "scene.read"
 SCENE_MUTATE = "scene.mutate"

@@ -70,4 +70,5 @@ class SceneReader(Protocol):
         fits."""
 
     def selection(self) -> list[str]:
-        """Return full paths of the selection, in selection order if the host knows it."""
+        """Return the full paths of the selected objects, in selection order if the host knows
+        it."""

@@ -134,7 +134,7 @@ class RecentClients:
         return self._changes.watch(listener)
 
     def saw(self, peer: Peer) -> None:
-        """Note a request of this peer. Forgets the least recent client when there are too many."""
+        """Note a request from this peer. Forgets the least recent client if there are too many."""
         key = (peer.client, peer.features.name)
         known = self._seen.pop(key, None) is not None
         self._seen[key] = self.clock()

@@ -151,8 +151,8 @@ def _variables_in(template: str, uri: str) -> dict[str, str] | None:
     parts = re.split(r"\{(\+?[A-Za-z_][A-Za-z0-9_]*)\}", template)
     if len(uri) > _LONGEST_URI or not uri.startswith(parts[0]):
         return None
-    # From the last part to the first: where a part that starts at a position ends, if the parts
-    # after it match the rest of the URI.
+    # For each part, last to first, and each position: where the part ends if it starts there and
+    # the rest of the URI matches.
     ends: list[int | None] = [None] * len(uri) + [len(uri)]
     all_ends = []
     for index, part in reversed(list(enumerate(parts))):

@@ -89,10 +89,11 @@ _FIELDS = frozenset(each.name for each in fields(Instance))
 
 
 class ListedInstance(NamedTuple):
-    """An instance and its state. ``serving``: it answered. ``busy``: its process lives and its port
-    takes connections. ``silent``: its process lives, but the port doesn't take connections.
-    ``elsewhere``: it runs on another machine that shares the home and isn't contacted. ``tools`` is
-    the number of tools that the instance lists, or None when unknown."""
+    """An instance and its state. ``serving``: it answered. ``busy``: it didn't answer in time, but
+    its process is alive and its port accepts connections. ``silent``: its process is alive, but the
+    port doesn't accept connections. ``elsewhere``: it runs on another machine that shares the home
+    and isn't contacted. ``tools`` is the number of tools that the instance lists, or None when
+    unknown."""
 
     instance: Instance
     state: str

@@ -44,7 +44,8 @@ def shown(text: str) -> str:
 
 
 def decode_once(text: str) -> str:
-    """Percent-decode ``text`` once. Raises WorkspaceResolveError for anything but clean UTF-8."""
+    """Percent-decode ``text`` once. Raises WorkspaceResolveError for a bad percent escape, invalid
+    UTF-8 or a control character."""
     if _BAD_PERCENT.search(text):
         raise WorkspaceResolveError(
             f"{shown(text)} has a '%' without two hex digits after it; "

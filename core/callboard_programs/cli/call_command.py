@@ -98,7 +98,7 @@ def given_arguments(text: str) -> dict[str, Any]:
             given = json.loads(text)
     except OSError as error:
         raise PeerError(
-            f"--json {text} can't be read: {error.strerror}; give - for a pipe"
+            f"--json {text} can't be read: {error.strerror}; use - to read from standard input"
         ) from None
     except ValueError as error:
         hint = "; some shells remove the quotes: give @FILE, or give - and pipe it in"

@@ -1,4 +1,4 @@
-"""``callboard farm worker``: supervises one host."""
+"""``callboard farm worker``: keeps one host running in a farm, replacing it when it ends."""
 
 from __future__ import annotations
 

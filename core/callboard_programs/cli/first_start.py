@@ -1,4 +1,5 @@
-"""Starts a bundle's server once before it is used, to check that it runs and to list its tools."""
+"""Starts a bundle's server once, while the bundle is being installed, linted or packed, to check
+that it runs and to list its tools."""
 
 from __future__ import annotations
 

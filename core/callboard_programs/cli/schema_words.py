@@ -1,4 +1,4 @@
-"""Describes in words the values that a tool's argument accepts."""
+"""Describes a tool's arguments in words, for `callboard tools` and the reference pages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def taken(schema: Any) -> str:
+def accepted(schema: Any) -> str:
     """Return, in words, the values that a schema accepts."""
     if not isinstance(schema, Mapping):
         return "anything"
@@ -16,11 +16,11 @@ def taken(schema: Any) -> str:
         return f"`{schema['const']}`"
     for key in ("anyOf", "oneOf"):
         if key in schema:
-            return " or ".join(dict.fromkeys(taken(each) for each in schema[key]))
+            return " or ".join(dict.fromkeys(accepted(each) for each in schema[key]))
     kinds = schema.get("type", "anything")
     text = " or ".join(map(str, kinds)) if isinstance(kinds, list) else str(kinds)
     if kinds == "array" and isinstance(schema.get("items"), Mapping):
-        text = f"array of {taken(schema['items'])}"
+        text = f"array of {accepted(schema['items'])}"
     if kinds == "object" and isinstance(fields := schema.get("properties"), Mapping) and fields:
         text = f"object of {', '.join(f'`{name}`' for name in fields)}"
     least, most = schema.get("minimum"), schema.get("maximum")

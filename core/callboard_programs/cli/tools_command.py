@@ -10,7 +10,7 @@ from callboard.content import Json
 from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.instance import choose, tools_of
-from callboard_programs.cli.schema_words import meaning, taken
+from callboard_programs.cli.schema_words import accepted, meaning
 
 #: Maximum characters of a tool's title or description in the list.
 _LONGEST = 200
@@ -70,4 +70,4 @@ def _whole(tool: Json) -> Iterator[str]:
     for name, each in arguments.items():
         must = ", required" if name in required else ""
         about = meaning(each)
-        yield f"  {name}: {taken(each)}{must}{f'. {about}' if about else ''}"
+        yield f"  {name}: {accepted(each)}{must}{f'. {about}' if about else ''}"

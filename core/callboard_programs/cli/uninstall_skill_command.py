@@ -19,7 +19,8 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         place_of(arguments).uninstall(arguments.name)
     except OSError as error:
-        raise HostError(f"it can't be removed: {error.strerror or error}") from None
+        message = f"'{arguments.name}' can't be removed: {error.strerror or error}"
+        raise HostError(message) from None
     if arguments.json:
         print(plain_json({"name": arguments.name, "removed": True}))
         return 0

@@ -109,8 +109,8 @@ def rewritten(folder: Path) -> list[Path]:
 
 
 def made_elsewhere() -> list[Path]:
-    """Return the folders for thumbnails. On Linux all programs share them. On other systems they
-    are in the user's home folder."""
+    """Return the thumbnail folders, outside the user folder, that Blender may make when it starts.
+    On Linux all programs share them. On other systems they are in the user's home folder."""
     thumbnails = Path.home() / ".thumbnails"
     if sys.platform == "linux":
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

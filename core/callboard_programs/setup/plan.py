@@ -116,7 +116,7 @@ def _hosts(wanted: Sequence[str]) -> list[HostPlan]:
     everything = [HostPlan(host, installer(host).user_folders()) for host in wanted or HOSTS]
     if wanted and (absent := [each.host for each in everything if not each.versions]):
         raise PeerError(
-            f"no {' and no '.join(absent)} is on this machine, or it has never been started; "
+            f"not found on this machine, or never started: {', '.join(absent)}; "
             f"`callboard install --help` says how to specify its folder"
         )
     return [each for each in everything if each.versions]

@@ -136,7 +136,7 @@ class Keys:
                 assert lasts or not answer["verified"], (tool, reported, lasting)
             bench.editor.delete([one for one in bench.reader.names() if one != group])
 
-    def test_keys_say_how_they_go_on(self, bench: Bench) -> None:
+    def test_keys_have_an_interpolation(self, bench: Bench) -> None:
         path = bench.cube("Mover")
         keys = [
             {"frame": frame, "translate": [frame, 0, 0], "interpolation": word}

@@ -28,7 +28,7 @@ class _Object:
 
 class FakeScene:
     """SceneReader and SceneEditor in one. Objects are kept by full path, ``/group/ball``, in scene
-    order. It has no world transforms: ``keep_world`` changes nothing."""
+    order. The scene has no world transforms: ``keep_world`` changes nothing."""
 
     def __init__(self, guard: Callable[[], None]) -> None:
         self._guard = guard

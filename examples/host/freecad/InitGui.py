@@ -1,4 +1,4 @@
-"""Starts callboard with FreeCAD. FreeCAD runs this file of every folder in its ``Mod``."""
+"""Starts callboard with FreeCAD. FreeCAD runs the InitGui.py in every folder of its ``Mod``."""
 
 from callboard_freecad.plug_in import plug_in
 

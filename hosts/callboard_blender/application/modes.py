@@ -35,7 +35,7 @@ def leave() -> None:
         return
     if not _set(_OBJECT):
         raise HostError(
-            f"Blender does not leave {mode.replace('_', ' ').title()} Mode; ask the artist to go"
+            f"Blender couldn't leave {mode.replace('_', ' ').title()} Mode; ask the artist to go"
             " back to Object Mode"
         )
 

@@ -1,4 +1,4 @@
-"""Makes names that Blender can keep apart.
+"""Makes names that Blender can tell apart.
 
 Up to 4.4, Blender numbers copies from the number after the last dot, and miscounts if it would
 format that number differently. For example, once ``a.1`` is gone, a copy of ``a.001`` is called

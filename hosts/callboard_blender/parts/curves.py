@@ -1,5 +1,5 @@
 """Finds animation curves and drivers in every supported version of Blender. Up to 4.3 there is an
-action for each user, and later an action with a slot for each user."""
+action for each user, and in later versions actions have a slot for each user."""
 
 from __future__ import annotations
 

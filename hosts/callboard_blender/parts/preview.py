@@ -17,9 +17,9 @@ _DARK, _CLAY, _LINE = (0.1, 0.1, 0.1, 1.0), (0.8, 0.8, 0.8, 1.0), (0.9, 0.9, 0.9
 
 @contextmanager
 def previewed(shading: str) -> Iterator[list[Setting]]:
-    """Yield the settings for ``solid``, ``wireframe``, ``xray`` or ``material``. Restore the
-    scene's own before leaving, because the temporary datablocks that they refer to are removed
-    then."""
+    """Yield the settings for ``solid``, ``wireframe``, ``xray`` or ``material``. The caller must
+    restore the scene's own settings before leaving the block, which removes the temporary
+    datablocks."""
     shown = scene()
     world = bpy.data.worlds.new("callboard look")
     material = bpy.data.materials.new("callboard look")

@@ -55,8 +55,8 @@ def needed_shader(material: bpy.types.Material) -> bpy.types.Node:
     shader = shader_of(material)
     if shader is None:
         raise HostError(
-            f"material '{material.name}' has no Principled BSDF that its surface shows; make one "
-            "with materials__create"
+            f"material '{material.name}' has no Principled BSDF connected to its surface output; "
+            "make one with materials__create"
         )
     return shader
 

@@ -52,7 +52,7 @@ def rendered(
         job.require_result(path)
         source = bpy.data.scenes.get(shown)
         if source is None:
-            raise HostError(f"the scene '{shown}' was removed while it was rendered")
+            raise HostError(f"the scene '{shown}' was removed while it was being rendered")
         with changes.unnoticed():
             with put_back(kept_as(path, source)):
                 try:

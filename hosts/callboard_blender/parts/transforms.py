@@ -119,8 +119,8 @@ def write_channels(
     even = _even(between)
     if even is None and (rotate is not None or scale is not None):
         raise HostError(
-            f"rotation and scale of '{obj.name}' can't be keyed one by one: the matrix between it"
-            " and its parent is sheared or scaled unevenly; bake it instead"
+            f"the rotation and scale of '{obj.name}' can't be keyed separately: the matrix between"
+            " it and its parent is sheared or scaled unevenly; bake it instead"
         )
     if translate is not None:
         if between.determinant() == 0:

@@ -110,8 +110,8 @@ def _has_box(obj: bpy.types.Object) -> bool:
 
 
 def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]) -> list[Vec]:
-    """Return corners in the object's own space. The extent of an instanced collection is that of
-    its content."""
+    """Return the corners of the object's extent, in its own space. The extent of an instanced
+    collection is that of its content."""
     if _has_box(obj):
         return [Vec(corner) for corner in obj.bound_box]
     instanced = obj.instance_collection if obj.instance_type == "COLLECTION" else None

@@ -167,8 +167,8 @@ def _refuse_mixed(obj: bpy.types.Object, channels: tuple[str, ...]) -> None:
     for driver in drivers_of(obj):
         if driver.data_path.removeprefix("delta_").startswith(channels):
             raise HostError(
-                f"a driver sets {driver.data_path} of '{obj.name}', so keys have no effect; bake it"
-                " first"
+                f"a driver sets {driver.data_path} of '{obj.name}', so keys have no effect; bake"
+                " the object first"
             )
     data = obj.animation_data
     mixed = data is not None and (data.action_blend_type != "REPLACE" or data.action_influence < 1)

@@ -93,8 +93,8 @@ def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, 
 
 
 def _in_stretches(data: Any) -> Iterator[list[Any]]:
-    """Yield the datablocks in stretches. Once the scene has changed, each stretch is read from
-    Blender again, because datablocks from before the pause may be gone."""
+    """Yield the datablocks in batches. If the scene changes between batches, the rest are read from
+    Blender again, because the earlier datablocks may be gone."""
     before, kept, at = listed(), data.values(), 0
     while part := kept[at : at + _STRETCH] if listed() is before else data[at : at + _STRETCH]:
         yield part

@@ -167,8 +167,7 @@ def _refuse(obj: bpy.types.Object, faces: Sequence[int] | None) -> None:
     count = len(obj.data.polygons)
     if max(faces) >= count:
         raise HostError(
-            f"'{obj.name}' has {count} faces; there is no face {max(faces)}, "
-            f"because faces are numbered from 0"
+            f"'{obj.name}' has {count} faces, numbered from 0; there is no face {max(faces)}"
         )
 
 

@@ -84,7 +84,9 @@ class BlenderModelling:
         obj = mesh_object(name)
         refuse_linked_data(obj)
         if obj.data.shape_keys is not None:
-            raise HostError(f"'{obj.name}' has shape keys, which applying would lose")
+            raise HostError(
+                f"'{obj.name}' has shape keys, which would be lost if modifiers were applied"
+            )
         shown = [each for each in obj.modifiers if each.show_viewport and each.type not in _BESIDE]
         if not shown:
             raise HostError(f"'{obj.name}' has no modifier that is switched on and can be applied")

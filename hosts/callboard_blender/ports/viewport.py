@@ -35,7 +35,8 @@ def drawn(view: View, width: int, height: int, looking: Matrix, projecting: Matr
     try:
         offscreen = gpu.types.GPUOffScreen(width, height)
     except RuntimeError as error:
-        raise HostError(f"the graphics card has no memory for the picture: {error}") from None
+        message = f"the graphics card doesn't have enough memory for the picture: {error}"
+        raise HostError(message) from None
     try:
         offscreen.draw_view3d(
             scene(),

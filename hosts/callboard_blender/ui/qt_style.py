@@ -82,7 +82,7 @@ def _over(components: Iterable[float], behind: QColor) -> QColor:
 
 
 def _mixed(a: QColor, b: QColor, share: float) -> QColor:
-    """Return a mix that has ``share`` of ``a``, and otherwise ``b``."""
+    """Return a mix of which ``share`` is ``a``, and the rest ``b``."""
     return QColor.fromRgbF(
         a.redF() * share + b.redF() * (1 - share),
         a.greenF() * share + b.greenF() * (1 - share),

@@ -25,7 +25,7 @@ def root() -> hou.Node:
     """Return the network of the scene's objects."""
     network = hou.node(ROOT)
     if network is None:
-        raise HostError("Houdini has no scene open; wait until it has loaded")
+        raise HostError("Houdini has no scene open; wait until one has loaded")
     return network
 
 

@@ -51,7 +51,7 @@ class HoudiniUndo(UndoSteps):
         hou.undos.performUndo()
         return True
 
-    def _is_next(self, mark: Hashable) -> bool:
+    def _is_next_redo(self, mark: Hashable) -> bool:
         return mark in hou.undos.redoLabels()[:1]
 
     def _redo_next(self) -> bool:

@@ -58,8 +58,7 @@ def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
     count = 0 if shape is None else count_of(shape)
     if max(faces) >= count:
         raise HostError(
-            f"'{node.name()}' has {count} faces; there is no face {max(faces)}, "
-            f"because faces are numbered from 0"
+            f"'{node.name()}' has {count} faces, numbered from 0; there is no face {max(faces)}"
         )
 
 

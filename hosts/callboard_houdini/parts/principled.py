@@ -210,7 +210,7 @@ def _set_space(channel: hou.Parm, wanted: str) -> None:
         if channel.evalAsString() == name:
             return
     raise HostError(
-        f"this Houdini has no color space {' or '.join(_SPACES[wanted])} here; it has"
+        f"Houdini has no color space {' or '.join(_SPACES[wanted])} for this texture; it has"
         f" {', '.join(known[:12])}"
     )
 

@@ -108,7 +108,7 @@ def _refuse_others(material: hou.OpNode, node: hou.ObjNode) -> None:
 def _network() -> hou.OpNode:
     network = hou.node(_NETWORK)
     if not isinstance(network, hou.OpNode):
-        raise HostError("Houdini has no scene open; wait until it has loaded")
+        raise HostError("Houdini has no scene open; wait until one has loaded")
     return network
 
 

@@ -91,7 +91,7 @@ class MaxUndo(UndoSteps):
         if not rt.maxOps.isInNonInteractiveMode():
             rt.redrawViews()
 
-    def _is_next(self, mark: Hashable) -> bool:
+    def _is_next_redo(self, mark: Hashable) -> bool:
         return self._newest() == self._undone_at
 
     def _redo_next(self) -> bool:

@@ -83,7 +83,7 @@ def _editable(node: Node) -> Iterator[Node]:
                 rt.deleteModifier(copy, modifier)
             rt.convertToPoly(copy)
             if kind_of(copy) != POLY:
-                raise HostError(f"3ds Max can't make polygons of a {kind_of(node)}")
+                raise HostError(f"3ds Max can't convert a {kind_of(node)} to polygons")
             yield copy
         finally:
             rt.delete(copy)

@@ -1,5 +1,5 @@
-"""The port ``materials``: materials and their objects. Faces with their own material use a
-Multi/Sub-Object material and a number in it for each face, which an editable poly stores."""
+"""The port ``materials``: materials and their objects. When faces have their own materials, the
+object has a Multi/Sub-Object material, and its editable poly stores each face's number in it."""
 
 from __future__ import annotations
 
@@ -158,8 +158,7 @@ def _assign_faces(node: Node, material: Material, faces: Sequence[int]) -> None:
     parts = _parts(node)
     if max(faces) >= len(parts):
         raise HostError(
-            f"'{node.name}' has {len(parts)} faces; there is no face {max(faces)}, "
-            f"because faces are numbered from 0"
+            f"'{node.name}' has {len(parts)} faces, numbered from 0; there is no face {max(faces)}"
         )
     for face in faces:
         parts[face] = material

@@ -29,7 +29,7 @@ class MayaUndo(UndoSteps):
         following = str(cmds.undoInfo(query=True, redoName=True) or "")
         return applied_of(marks, (self._newest(),), (following,))
 
-    def _is_next(self, mark: Hashable) -> bool:
+    def _is_next_redo(self, mark: Hashable) -> bool:
         return bool(cmds.undoInfo(query=True, redoName=True) == mark)
 
     def _redo_next(self) -> bool:

@@ -26,7 +26,7 @@ from callboard_maya.application.plug_ins import is_loaded
 from callboard_maya.application.undo import unnoticed
 from callboard_maya.parts import transforms
 from callboard_maya.ports import usd
-from callboard_qt import ApplicationExchange, changes_nothing, recount_obj, turned_between
+from callboard_qt import ApplicationExchange, changes_nothing, convert_obj, turned_between
 
 #: Maya's names for the translators, and the plug-ins that provide them.
 _READERS = {"fbx": "FBX", "obj": "OBJ", "alembic": "Alembic"}
@@ -112,7 +112,7 @@ class MayaExchange(ApplicationExchange):
                     **which,
                 )
         if axes is not None:
-            recount_obj(file, turned_between(Axes(_CENTIMETRE, _up_axis()), axes))
+            convert_obj(file, turned_between(Axes(_CENTIMETRE, _up_axis()), axes))
         return None
 
     def _only(self, objects: Sequence[str] | None) -> AbstractContextManager[None]:
@@ -174,7 +174,7 @@ def _fbx(settings: Sequence[str]) -> Iterator[None]:
 
 
 def _converted(tops: Sequence[str], counted: Rows, kind: str) -> list[str]:
-    """Return the imported top objects, converted to the scene's units."""
+    """Return the imported top objects, converted to the scene's units and up axis."""
     with telling("bring it into the scene's units"):
         if kind == "alembic":
             # A node of the plug-in drives animated objects, so they stay below a node that converts

@@ -119,7 +119,8 @@ def _mesh(name: str) -> tuple[str, str]:
 
 
 def _own(name: str, change: str) -> tuple[str, str]:
-    """Return a mesh that can be changed permanently, and for this object alone."""
+    """Return the object's path, and its mesh. Raises HostError if a change wouldn't last or would
+    affect other objects."""
     path, shape = _mesh(name)
     refuse_instance(path, shape)
     refuse_referenced([shape], change)

@@ -148,6 +148,5 @@ def _refuse(path: str, faces: Sequence[int] | None) -> None:
     count = int(cmds.polyEvaluate(shape, face=True))
     if max(faces) >= count:
         raise HostError(
-            f"'{bare(path)}' has {count} faces; there is no face {max(faces)}, "
-            f"because faces are numbered from 0"
+            f"'{bare(path)}' has {count} faces, numbered from 0; there is no face {max(faces)}"
         )

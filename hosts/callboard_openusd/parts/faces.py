@@ -16,8 +16,8 @@ BY_FACE, BY_CORNER = "uniform", "faceVarying"
 
 
 def turn(mesh: UsdGeom.Mesh, which: Sequence[bool]) -> None:
-    """Flip the faces in ``which``, and the normals that belong to these faces alone. Raises
-    HostError for data that can't be reordered."""
+    """Flip the faces whose entry in ``which`` is true, and the normals that belong to these faces
+    alone. Raises HostError for data that can't be reordered."""
     order: list[int] = []
     turned: list[int] = []
     corners = _corners(mesh)

@@ -106,7 +106,8 @@ def write_layer(layer: Sdf.Layer, path: str, folder: Path | None) -> int:
         UsdUtils.ModifyAssetPaths(moved, lambda asset: asset_from(asset, old, new))
         layer = moved
     with replacing_bytes(path) as file, TemporaryDirectory(prefix="callboard-") as apart:
-        # OpenUSD writes to a path, and no other program can replace a folder of our own.
+        # OpenUSD can write only to a path, so write in a private folder, where no other program can
+        # swap the file.
         written = Path(apart, f"layer{Path(path).suffix}")
         try:
             layer.Export(str(written))

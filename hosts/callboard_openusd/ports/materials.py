@@ -209,8 +209,8 @@ def _bind_faces(prim: Usd.Prim, material: UsdShade.Material, faces: Sequence[int
     counts = UsdGeom.Mesh(prim).GetFaceVertexCountsAttr().Get() or ()
     if max(faces) >= len(counts):
         raise HostError(
-            f"'{prim.GetName()}' has {len(counts)} faces; there is no face {max(faces)}, "
-            f"because faces are numbered from 0"
+            f"'{prim.GetName()}' has {len(counts)} faces, numbered from 0; "
+            f"there is no face {max(faces)}"
         )
     api = UsdShade.MaterialBindingAPI.Apply(prim)
     chosen, same = set(faces), None

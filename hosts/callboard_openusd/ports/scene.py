@@ -69,8 +69,9 @@ class UsdSceneReader:
 
     @telling("read that")
     def whole(self, name: str, users: bool = False) -> Json:
-        """Return the prim's composition. OpenUSD doesn't record which prims use a prim, so
-        ``users`` adds nothing. Use ``scene__find`` with ``uses`` to find them."""
+        """Return what ``get`` and ``details`` leave out: layers, what the prim uses, why it isn't
+        seen. OpenUSD doesn't record which prims use a prim, so ``users`` adds nothing. Use
+        ``scene__find`` with ``uses`` to find them."""
         return whole(self._document.names.find(name))
 
     def summaries(self) -> Sequence[Json]:
@@ -85,7 +86,8 @@ class UsdSceneReader:
 def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
     """Return why the saved file may contain a different state of the prim, or None. The visible
     state is composed of the layer that is saved, the files that it refers to, and the session
-    layer. The session layer, to which a script may have written, is never saved."""
+    layer. The session layer, to which a script may have written, is never saved, and neither is
+    the muting of layers."""
     if muted := stage.GetMutedLayers():
         return f"the layer '{muted[0]}' is muted here, but won't be when the file is opened again"
     session = stage.GetSessionLayer()

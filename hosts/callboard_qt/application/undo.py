@@ -72,7 +72,7 @@ class UndoSteps(ABC):
         """Undo the newest step, and return whether that worked."""
 
     @abstractmethod
-    def _is_next(self, mark: Hashable) -> bool:
+    def _is_next_redo(self, mark: Hashable) -> bool:
         """Return whether the application would redo this step next."""
 
     @abstractmethod
@@ -149,7 +149,7 @@ class UndoSteps(ABC):
         if not self._undone or self._undone[-1].id != undo_id:
             return False
         step = self._undone[-1]
-        if not self._is_next(step.marks[0]):
+        if not self._is_next_redo(step.marks[0]):
             return False
         self._undone.pop()
         try:

@@ -28,17 +28,17 @@ def changes_nothing(rows: Rows) -> bool:
     return all(abs(a - b) < 1e-9 for a, b in zip(sixteen_of(rows), same, strict=True))
 
 
-def recount_obj(file: Path, rows: Rows) -> None:
+def convert_obj(file: Path, rows: Rows) -> None:
     """Rewrite the points and normals of an OBJ file. ``rows`` scale all axes alike."""
     if changes_nothing(rows):
         return
-    other = file.with_suffix(".counted")
+    other = file.with_suffix(".converted")
     with file.open("rb") as lines, other.open("wb") as written:
-        written.writelines(_counted(lines, rows))
+        written.writelines(_converted(lines, rows))
     other.replace(file)
 
 
-def _counted(lines: Iterator[bytes], rows: Rows) -> Iterator[bytes]:
+def _converted(lines: Iterator[bytes], rows: Rows) -> Iterator[bytes]:
     for line in lines:
         if not line.startswith((b"v ", b"v\t", b"vn ", b"vn\t")):
             yield line

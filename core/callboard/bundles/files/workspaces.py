@@ -1,4 +1,4 @@
-"""The files that a bundle may request, and the platform that answers.
+"""The files that a bundle may request from callboard, one store per set of roots.
 
 A workspace is the roots that a call sees, plus its own uploads folder. In calls with the same
 roots, bundles see the same files under the same ids.

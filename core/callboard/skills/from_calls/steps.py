@@ -62,8 +62,8 @@ class Made:
 
 @dataclass(frozen=True)
 class Place:
-    """One value among a step's arguments, with the keys that lead to it, the nearest name and its
-    schema. A list of numbers is one value."""
+    """One value among a step's arguments, with the keys that lead to it, the nearest named key
+    above it, and the value's schema. A list of numbers is one value."""
 
     way: tuple[str | int, ...]
     key: str

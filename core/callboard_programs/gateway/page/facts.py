@@ -1,5 +1,6 @@
-"""The parts of an instance's snapshot that the page uses. Everything else is left out, and values
-of the wrong type are replaced with empty ones."""
+"""The parts of an instance's snapshot that the page uses. Everything else is left out. Values of
+the wrong type are replaced with empty ones, long texts and lists are cut, and numbers out of range
+become 0."""
 
 from __future__ import annotations
 
@@ -51,7 +52,8 @@ _SHAPE: Mapping[str, Any] = {
 
 
 def shaped(reported: Json) -> Json:
-    """Return the parts of a snapshot that the page gets. Raises HostError if they are too large."""
+    """Return the parts of a snapshot that the page gets. Long texts and lists are cut, and numbers
+    out of range become 0. Raises HostError if all parts together are too large."""
     status: Json = _shaped(reported, _SHAPE)
     try:
         size = len(encode(status))

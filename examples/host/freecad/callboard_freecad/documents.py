@@ -47,7 +47,7 @@ def find(name: str) -> Any:
 
 
 def working() -> str | None:
-    """Return FreeCAD's own work during which it runs Qt's loop, or None if there is none."""
+    """Return what FreeCAD is doing while it runs Qt's loop, or None if it is idle."""
     if FreeCAD.isRestoring():
         return "opening a document"
     documents = FreeCAD.listDocuments().values()

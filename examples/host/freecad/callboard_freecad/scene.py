@@ -25,7 +25,7 @@ _KINDS: dict[str, tuple[str, dict[str, tuple[str, float]]]] = {
     "torus": ("Part::Torus", {"Radius1": ("major_radius", 1), "Radius2": ("minor_radius", 1)}),
 }
 _TYPES = {type_id: kind for kind, (type_id, _) in _KINDS.items()}
-#: The color as it was set. FreeCAD's own property keeps only eight bits of each part.
+#: The color as it was set. FreeCAD's own property keeps only eight bits of each channel.
 _COLOR = "CallboardColor"
 
 
@@ -94,7 +94,8 @@ class Scene:
     ) -> str:
         one = find(name)
         if scale is not None and any(abs(each - 1) > 1e-9 for each in scale):
-            raise NotOffered("FreeCAD's objects have no scale; make one in the size that you want")
+            message = "FreeCAD's objects have no scale; make an object of the size that you want"
+            raise NotOffered(message)
         turn = one.Placement.Rotation
         place = one.Placement.multVec(_middle(one))
         if rotate is not None:
@@ -113,7 +114,7 @@ class Scene:
     def rename(self, name: str, new_name: str) -> str:
         one, wanted = find(name), _label(new_name)
         if any(each.Label == wanted and each.Name != one.Name for each in objects()):
-            raise HostError(f"an object is called '{wanted}' already; choose another name")
+            raise HostError(f"an object is already called '{wanted}'; choose another name")
         one.Label = wanted
         return path_of(one)
 
@@ -167,12 +168,13 @@ def _label(name: str) -> str:
 def _recomputed(one: Any) -> str:
     one.Document.recompute()
     if not one.isValid():
-        raise HostError(f"FreeCAD can't make {one.Label}: {one.getStatusString()}")
+        raise HostError(f"FreeCAD can't recompute {one.Label}: {one.getStatusString()}")
     return path_of(one)
 
 
 def _middle(one: Any) -> Any:
-    """Return the object's middle in its own space. Translations are measured there."""
+    """Return the object's middle in its own space. An object's translation is the position of this
+    point."""
     sizes = {"Part::Box": ("Length", "Width", "Height"), "Part::Plane": ("Length", "Width")}
     if one.TypeId in ("Part::Cylinder", "Part::Cone"):
         return FreeCAD.Vector(0, 0, one.Height.Value / 2)
@@ -208,6 +210,6 @@ def _color(one: Any) -> list[float] | None:
 
 
 def _shown(part: float) -> float:
-    """Return one part of a linear color in sRGB, as FreeCAD draws it."""
+    """Return one channel of a linear color, converted to sRGB as FreeCAD draws it."""
     part = min(max(float(part), 0.0), 1.0)
     return part * 12.92 if part <= 0.0031308 else 1.055 * part ** (1 / 2.4) - 0.055

@@ -41,7 +41,7 @@ class Transactions(UndoSteps):
     def _applied(self, marks: Sequence[Hashable]) -> int | None:
         return applied_of(marks, (self._newest(),), (_first("RedoNames"),))
 
-    def _is_next(self, mark: Hashable) -> bool:
+    def _is_next_redo(self, mark: Hashable) -> bool:
         return _first("RedoNames") == mark
 
     def _undo_newest(self) -> bool:

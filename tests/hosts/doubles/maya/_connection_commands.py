@@ -106,7 +106,7 @@ def sets(
     scene = session.scene
     if mode == "create":
         if not empty or renderable is not noSurfaceShader:
-            raise NotImplementedError("the double doesn't model other new sets")
+            raise NotImplementedError("the double doesn't model other ways to create a set")
         return scene.add("shadingEngine" if renderable else "objectSet", name or "set1").name
     if mode == "query":
         return _members(one(members[0])) or None

@@ -174,7 +174,7 @@ class Parm:
 
     def unexpandedString(self):
         if self._spec.kind != "String":
-            raise OperationFailed("The parameter is no string.")
+            raise OperationFailed("The parameter is not a string.")
         return self._channel.value
 
     def isAtDefault(self, compare_temporary_defaults=True, compare_expressions=True):

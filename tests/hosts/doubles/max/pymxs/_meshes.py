@@ -217,7 +217,9 @@ def _modified(made, type, modifier):
         return pg.cut(made), "Editable_mesh"
     if modifier.type == "Turn_to_Poly":
         if of["keepConvex"] or of["requirePlanar"] or of["removeMidEdgeVertices"]:
-            raise NotImplementedError("the double doesn't model polys of other faces")
+            raise NotImplementedError(
+                "the double doesn't model Turn to Poly's convex, planar and mid-edge options"
+            )
         made = pg.joined(made)
         if of["limitPolySize"]:
             if of["maxPolySize"] != 3:

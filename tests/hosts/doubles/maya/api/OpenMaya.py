@@ -126,7 +126,7 @@ class MPoint:
 
     def __mul__(self, matrix):
         if not isinstance(matrix, MMatrix):
-            raise TypeError("a point times something else")
+            raise TypeError("a point can only be multiplied by a matrix")
         return MPoint(*mx.apply([self.x, self.y, self.z], matrix._rows))
 
 

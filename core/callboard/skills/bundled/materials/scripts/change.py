@@ -104,7 +104,7 @@ def _for_whom(port: Any, name: str, targets: Sequence[str], shared: bool) -> tup
         shown = ", ".join(users[:LISTED]) + (" …" if len(users) > LISTED else "")
         raise WrongArgument(
             f"'{name}' is on {len(users)} objects: {shown}. Pass shared: true to change it for all,"
-            " or objects to change it only for those"
+            " or pass objects, to change it only for the objects listed"
         )
     return path, []
 
