@@ -100,7 +100,7 @@ class Beside:
 
 
 def stop(gui: rig.Gui, client: FakeClient) -> str:
-    """Ask as `callboard stop` does, without the seconds that a command takes to start."""
+    """Stop the call as `callboard stop` does, without the time that a command takes to start."""
     bodies: list[bytes] = []
     join = rig.in_background(lambda: bodies.append(client.send("POST", path="/v1/stop").body))
     while not bodies:

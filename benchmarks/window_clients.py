@@ -185,8 +185,9 @@ def close(one: list[float], other: list[float]) -> bool:
 
 @dataclass(frozen=True)
 class Window:
-    """An application and its artist. ``act`` makes a random act, which changes objects only if its
-    argument is true. ``let_go`` ends the artist's drag. ``fresh`` opens the saved scene again."""
+    """An application and its artist. ``act`` does something random, which changes objects only
+    if its argument is true. ``let_go`` ends the artist's drag. ``fresh`` opens the saved scene
+    again."""
 
     gui: rig.Gui
     agents: Sequence[Agent]

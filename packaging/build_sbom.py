@@ -77,7 +77,7 @@ def _component(one: Bundled) -> dict[str, Any]:
 
 
 def _check_licence(one: Bundled) -> None:
-    """Raises BuildError unless at least one of the alternative licenses is allowed."""
+    """Raise BuildError unless at least one of the alternative licenses is allowed."""
     choices = [each.strip(" ()") for each in re.split(r" OR ", one.license)]
     for choice in choices:
         if all(part.strip() in ALLOWED for part in re.split(r" AND |, ", choice)):

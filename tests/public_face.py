@@ -99,7 +99,7 @@ def public_names(module: ModuleType) -> Iterator[str]:
 
 
 def assigned(module: ModuleType) -> dict[str, ast.expr | None]:
-    """Return the names that a module's own statements assign, with their values."""
+    """Return the names that a module's own statements define, with the values assigned to them."""
     names: dict[str, ast.expr | None] = {}
     for node in ast.parse(inspect.getsource(module)).body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

@@ -19,16 +19,16 @@ class Facts:
     lines: int
     #: (line, level, module, name); ``import a.b`` has no module and no level.
     imports: list[tuple[int, int, str, str]] = field(default_factory=list)
-    #: (name, lines) of each function, however deep.
+    #: (name, lines) of each function, however deeply nested.
     functions: list[tuple[str, int]] = field(default_factory=list)
-    #: Names of the classes at the module's top.
+    #: Names of the classes at the module's top level.
     classes: list[str] = field(default_factory=list)
     #: (line, name) of each value or function that gets a name.
     names: list[tuple[int, str]] = field(default_factory=list)
     #: (line, name) of each function, class and value that is used, attributes and parameters
     #: included.
     own: list[tuple[int, str]] = field(default_factory=list)
-    #: The texts of one word, such as the name of a tool that a test calls.
+    #: The string constants of one word, such as the name of a tool that a test calls.
     texts: set[str] = field(default_factory=set)
     #: (line, name, a hash of parameters and code) of each function of five lines or more, without
     #: its docstring.

@@ -194,7 +194,7 @@ class ToolsUnderFire:
             self.build()
 
     def check(self, tool: str, count: int, number: int) -> None:
-        """Try that many inputs for one tool."""
+        """Try ``count`` random inputs for one tool. ``number`` is the seed."""
 
         @seed(number)
         @settings(

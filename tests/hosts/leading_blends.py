@@ -36,7 +36,7 @@ def library(at: Path) -> Path:
 
 
 def linking(name: str, library: Path, **options: Any) -> None:
-    """Link by an absolute path, and by one relative to the file."""
+    """Save two files: one links by an absolute path, the other by a path relative to the file."""
     for relative in (False, True):
         empty()
         path = ROOT / (f"relative-{name}" if relative else name)

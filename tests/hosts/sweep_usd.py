@@ -27,7 +27,7 @@ from time import monotonic
 from typing import Any
 
 SUFFIXES = (".usd", ".usda", ".usdc", ".usdz")
-#: Maximum number of objects in a file that are read, and that are changed.
+#: Maximum numbers of objects to read and to change in each file.
 READ, CHANGED = 500, 3
 #: Seconds that one file may take before its process is ended.
 DEADLINE = 120

@@ -1,4 +1,4 @@
-"""The blocks of a .blend file are read by their type, however they are labelled."""
+"""The blocks of a .blend file are read by their type, whatever their labels are."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ PLACES = {
         "callboard_addon/lib",
     ),
 }
-#: The number of folders by which ``--dir`` is above that place, if it isn't the place itself.
+#: The number of levels from that place up to ``--dir``, if they aren't the same folder.
 CHOSEN = {"maya": 1, "blender": 2}
 
 

@@ -86,7 +86,7 @@ class SkillWatcher:
             self._observer = None
 
     def _observe(self) -> list[Path]:
-        """Request notifications. Return the paths for which there are none."""
+        """Ask the system to report changes. Return the paths that must be polled instead."""
         from watchdog.events import FileSystemEvent, FileSystemEventHandler
         from watchdog.observers import Observer
 

@@ -132,8 +132,8 @@ def _refuse_faces(node: Node) -> None:
             )
     elif list(node.modifiers) or not is_primitive(node):
         raise HostError(
-            f"'{node.name}' isn't an editable poly, which faces with their own material need;"
-            " collapse it to one, or leave faces out"
+            f"'{node.name}' isn't an editable poly, so its faces can't have their own"
+            " materials; collapse it to one, or leave faces out"
         )
 
 

@@ -8,7 +8,7 @@ from callboard.errors import HostError
 
 
 def owned(prim: Usd.Prim) -> Usd.Prim:
-    """Return the prim if it may be changed. Raises HostError."""
+    """Return the prim. Raises HostError if it can't be changed because it is inside an instance."""
     if not prim.IsInstanceProxy():
         return prim
     instance = prim

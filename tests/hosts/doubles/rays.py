@@ -6,8 +6,9 @@ from itertools import pairwise
 
 
 def met(points, faces, start, along):
-    """Yield, for each triangle that the line meets after ``start``, the distance in lengths of
-    ``along`` and whether the line met the side whose corners run counterclockwise."""
+    """Yield, for each triangle that the line meets after ``start``, the distance as a
+    multiple of ``along``, and whether the line met the side from which the corners run
+    counterclockwise."""
     for face in faces:
         for second, third in pairwise(face[1:]):
             a, b, c = (points[index] for index in (face[0], second, third))

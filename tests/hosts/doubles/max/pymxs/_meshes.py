@@ -231,4 +231,4 @@ def _modified(made, type, modifier):
         return made, "Editable_Poly"
     if modifier.type in ("Bend", "Twist", "Taper"):
         return made, type  # Moved points aren't modelled.
-    raise NotImplementedError(f"the double doesn't model what {modifier.type} makes")
+    raise NotImplementedError(f"the double doesn't model the modifier {modifier.type}")
