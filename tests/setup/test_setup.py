@@ -234,7 +234,7 @@ def test_where_nothing_is_it_says_so(
     assert "no application and no client was found here" in err
     status, _, err = run("--yes", "--host", "blender")
     assert status == 1
-    assert "no blender" in err
+    assert "never started: blender" in err
     assert not (tmp_path / "nobody").exists()
 
 
