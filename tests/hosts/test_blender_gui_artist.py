@@ -174,8 +174,8 @@ for call in [*addon.residence.app.dispatcher.calls]:
 
 
 def prepared(gui: Gui, samples: int) -> list[Any]:
-    """Make a scene that takes long to render, and return its settings. Skips the test where renders
-    can't run in the background."""
+    """Make a scene that takes a long time to render, and return its settings. Skips the test where
+    renders can't run in the background."""
     if not gui.run("answer = bpy.app.version >= (4, 0)"):
         pytest.skip("this Blender reports a render as a change by the artist")
     gui.run(PERMIT)

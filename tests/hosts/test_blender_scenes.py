@@ -1,6 +1,6 @@
 """Scenes like those of studios: results are right or refused, and verified only if they are right.
 
-Blender can't be unloaded and keeps what it read, so the cases run in one process of its own and
+Blender can't be unloaded and keeps what it read, so the cases run in one separate process and
 each outcome is a test here.
 """
 

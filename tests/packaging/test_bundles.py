@@ -1,4 +1,4 @@
-"""The archives for Maya, Houdini and 3ds Max, and the faults for which they aren't built."""
+"""The archives for Maya, Houdini and 3ds Max, and the faults that keep them from being built."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def open_panel(qtbot: Any, home: Path) -> Iterator[Any]:
 
 @pytest.fixture(autouse=True)
 def no_word_from_qt(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Fail a test during which Qt prints anything, because Qt prints its inner errors."""
+    """Fail a test during which Qt prints anything, because Qt prints its internal errors."""
     if "qtbot" not in request.fixturenames:
         yield
         return

@@ -1,5 +1,5 @@
 """Finds the arguments of a tool that are paths. Their schema has ``"format": "workspace-path"``. In
-tools without any such schema, they have a name for files."""
+tools without any such schema, their names mean files, such as ``file`` or ``directory``."""
 
 from __future__ import annotations
 

@@ -409,7 +409,7 @@ def _skip(stream: IO[bytes], length: int) -> None:
 def _unpacked(packed: IO[bytes]) -> Any:
     """Return a reader that decompresses Zstandard data. Raises ImportError."""
     try:
-        import zstandard  # It comes with the Blender of blender.org.
+        import zstandard  # It comes with the Blender from blender.org.
     except ImportError:
         # It comes with Python 3.14.
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]

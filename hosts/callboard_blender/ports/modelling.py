@@ -20,7 +20,7 @@ from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.application.views import in_a_window
 from callboard_blender.parts import modifiers, transforms
 from callboard_blender.parts.copies import own_data
-from callboard_blender.parts.shapes import forget_kind
+from callboard_blender.parts.shapes import forget_kind, kind_in_words
 from callboard_blender.parts.world import is_evaluated, world_of
 from callboard_blender.ports.edit import home
 from callboard_blender.ports.geometry import edit_mesh, instances_of, mesh_object, own_mesh
@@ -50,7 +50,7 @@ class BlenderModelling:
         made: Any = obj.modifiers.new(kind.capitalize(), modifiers.TYPES[kind])
         if made is None:
             raise HostError(
-                f"Blender can't add {kind} to a {obj.type.lower()} such as '{obj.name}'"
+                f"Blender can't add the modifier {kind} to {kind_in_words(obj)} such as '{obj.name}'"
             )
         modifiers.begin(made)
         modifiers.write(obj, made, values)

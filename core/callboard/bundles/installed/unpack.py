@@ -84,7 +84,9 @@ def _checked(entries: Iterable[_Entry], max_files: int) -> list[_Entry]:
             key = unicodedata.normalize("NFC", "/".join(entry.path.parts[:depth])).casefold()
             is_file = depth == len(entry.path.parts)
             if key in seen and (is_file or seen[key]):
-                raise UnpackError(f"the bundle has '{entry.path}' twice, or as file and folder")
+                raise UnpackError(
+                    f"the bundle has '{entry.path}' twice, or as both a file and a folder"
+                )
             seen[key] = is_file
         checked.append(entry)
     return checked

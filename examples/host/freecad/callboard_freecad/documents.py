@@ -21,7 +21,7 @@ def required() -> Any:
 
 
 def view_of(document: Any) -> Any:
-    """Return the part of a document or an object that belongs to FreeCAD's windows."""
+    """Return the part of a document that belongs to FreeCAD's windows."""
     import FreeCADGui
 
     return FreeCADGui.getDocument(document.Name)
