@@ -50,7 +50,7 @@ class BlenderModelling:
         made: Any = obj.modifiers.new(kind.capitalize(), modifiers.TYPES[kind])
         if made is None:
             raise HostError(
-                f"Blender can't add the modifier {kind} to {kind_in_words(obj)} such as '{obj.name}'"
+                f"Blender can't add a {kind} modifier to {kind_in_words(obj)} such as '{obj.name}'"
             )
         modifiers.begin(made)
         modifiers.write(obj, made, values)
