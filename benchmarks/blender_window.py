@@ -11,7 +11,7 @@ leaves the objects as they are and each client works on its own, so the scene ha
 answers. After each round an undo has to bring back the whole scene. ``opens`` has one client ask
 and cancel while another opens a file. ``drags`` has a client delete what the artist drags, thirty
 times, while other code reads the window's modal operators. ``memory`` prints a line of CSV for
-every half minute; ``--without`` makes the same changes by Blender's own Python, without callboard.
+every half minute; ``--without`` makes the same changes in Blender's own Python, without callboard.
 
 Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
 """

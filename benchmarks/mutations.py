@@ -142,7 +142,8 @@ def _is_text(node: ast.BinOp) -> bool:
 
 
 def executable(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield a node and all executable nodes below it, except error messages, type hints and
+    """Yield a node and the executable nodes below it. Leaves out raises, asserts, f-strings,
+    parameters, decorators, base classes, match patterns, type hints, ``__all__`` and
     ``__slots__``."""
     yield node
     for name, value in ast.iter_fields(node):

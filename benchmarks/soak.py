@@ -1,4 +1,5 @@
-"""Lets 200 clients connect, call and disconnect at random, and checks that nothing of them is left.
+"""Lets 200 clients connect, call and disconnect at random, and checks that they leave nothing
+behind.
 
     python benchmarks/soak.py [--seconds 60] [--clients 200]
 

@@ -79,7 +79,7 @@ class Agent(ABC):
 
     def own(self) -> None:
         """Make a random call on one of this client's objects, and record where its objects must be
-        then."""
+        afterwards."""
         now, tool = dict(self.places), self.chance.randrange(10)
         name = self.chance.choice([*self.places, ""])
         spot = [round(self.chance.uniform(-3, 3), 3) for _ in range(3)]

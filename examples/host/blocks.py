@@ -254,7 +254,7 @@ class Table:
 
 def named(name: str) -> str:
     if not name or "/" in name:
-        raise HostError(f"a block can't be called '{name}': choose a name without a slash")
+        raise HostError(f"a block can't be called '{name}': choose another name, with no slash")
     return name
 
 

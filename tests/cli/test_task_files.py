@@ -39,7 +39,7 @@ TOOLS = """
 
 
 class Looking:
-    """A skill that answers with pictures, and a command over two files."""
+    """A skill that answers with pictures, and a way to run it over two files."""
 
     def __init__(self, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         self.folder, self._capsys = folder, capsys

@@ -1,5 +1,5 @@
-"""Cameras, lights and materials for which 3ds Max differs, on the double or, under 3dsmaxbatch, on
-3ds Max itself."""
+"""Cameras, lights and materials, where 3ds Max differs from other hosts, on the double or, under
+3dsmaxbatch, on 3ds Max itself."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ prompts:
 
 
 def write_skills(folder: Path) -> None:
-    """Write all of them. ``export_usd`` leaves a file behind when it is as much as imported."""
+    """Write all of them. ``export_usd`` leaves a file behind if it is so much as imported."""
     scripts = {f"scripts/needs_{word.replace('.', '_')}.py": "def main(): pass\n" for word in WORDS}
     write_skill(
         folder,

@@ -64,7 +64,7 @@ def _luminance(one: QColor) -> float:
 
 def _legible(wanted: QColor, text: QColor, grounds: Sequence[QColor]) -> QColor:
     """Return ``wanted``, shifted towards the host's text color, and then towards black or white,
-    until it is well legible on all ``grounds``. If no shade is, return the most legible one."""
+    until it is easily legible on all ``grounds``. If no shade is, return the most legible one."""
     far = QColor("white" if _luminance(text) > _luminance(grounds[0]) else "black")
     steps = [between(wanted, text, share / 10) for share in range(10)]
     steps += [between(text, far, share / 10) for share in range(11)]

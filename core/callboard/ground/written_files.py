@@ -27,7 +27,7 @@ def put_in_place(written: Path, path: str) -> list[str]:
     moved = {each: target.parent / each.name for each in others if each.is_file()}
     for source, place in moved.items():
         if place.is_symlink():
-            raise HostError(f"'{place.name}' next to it is a link; export to another folder")
+            raise HostError(f"'{place.name}' in that folder is a link; export to another folder")
         if place.suffix.lower() in _PARTS or not place.exists():
             continue
         if not (place.is_file() and filecmp.cmp(source, place, shallow=False)):

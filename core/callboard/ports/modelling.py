@@ -23,7 +23,7 @@ MODIFIERS: Mapping[str, tuple[str, ...]] = {
 
 class ModellingPort(Protocol):
     """Capability ``modelling``. Modifiers are live; other changes are permanent, and for the named
-    object alone. ``faces`` are indices, or the direction in the world that the faces point to: top,
+    object alone. ``faces`` are indices, or the world direction that the faces point in: top,
     front …"""
 
     def add_modifier(self, name: str, kind: str, values: Mapping[str, object]) -> str:

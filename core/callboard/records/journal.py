@@ -35,7 +35,7 @@ _KEEPS_ROOM = frozenset({"ext3", "ext4", "xfs", "tmpfs"})
 
 
 class JournalCut(OSError):
-    """Raised when another program cut the file short while it was written to."""
+    """Raised when another program cut the file short while it was being written."""
 
 
 class Journal:

@@ -32,7 +32,7 @@ _RUN = QEvent.Type.User
 
 class QtMainThread(QObject):
     """Runs posted functions on the main thread. Make and close it on the main thread of a running
-    QApplication. Raises HostError elsewhere."""
+    QApplication. Making it elsewhere raises HostError."""
 
     def __init__(self) -> None:
         app = QApplication.instance()

@@ -11,7 +11,7 @@ from callboard.host import Point, View
 
 @dataclass(frozen=True)
 class LineOfSight:
-    """A line segment in the world, in the same unit as its ends."""
+    """A line segment in the world. ``reach`` is its length, in the same unit as ``start``."""
 
     start: Point
     #: The direction, of length 1.

@@ -161,7 +161,7 @@ def _summary(one: Any) -> Json:
 
 def _label(name: str) -> str:
     if not name.strip() or "/" in name:
-        raise HostError(f"an object can't be called '{name}': choose a name without a slash")
+        raise HostError(f"an object can't be called '{name}': choose another name, with no slash")
     return name
 
 
