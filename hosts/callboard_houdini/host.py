@@ -117,8 +117,8 @@ class HoudiniHost(QtHost):
 
     def misreads(self, path: str) -> str | None:
         """Return how Houdini would misread the path, or None. Houdini replaces variables and runs
-        code between backticks. The frame's number is allowed in a file's name, because it can't
-        lead to another folder."""
+        code between backticks. The variable for the frame's number is allowed in a file's name,
+        because it can't lead to another folder."""
         folder, _, name = path.replace("\\", "/").rpartition("/")
         return (
             from_elsewhere(path)
@@ -128,8 +128,8 @@ class HoudiniHost(QtHost):
         )
 
     def project_roots(self) -> list[str]:
-        """Return ``$JOB``, unless it has its default, the home folder. Then return ``$HIP``, once
-        the scene has been saved."""
+        """Return ``$JOB``, unless it has its default, the home folder, and also ``$HIP``, once the
+        scene has been saved."""
         job = Path(hou.text.expandString("$JOB"))
         folders = [job] if job.is_absolute() and job != Path.home() else []
         if not hou.hipFile.isNewFile():

@@ -59,7 +59,7 @@ class QtHost(host.Host):
         """Return why ``work`` may not run now, or None. During a load, a save or a render, not even
         reading is allowed, because the scene is between two states. While a mouse button is held,
         only reading is allowed, because a change would become part of the artist's drag, and take
-        its undo step away. Qt's modal dialogs hold back posted functions anyway."""
+        away the drag's own undo step. Qt's modal dialogs hold back posted functions anyway."""
         messages = self._messages
         return (
             self._native_dialog()

@@ -1,11 +1,11 @@
-"""Finds the files that a .blend file uses in its blocks, before Blender opens it. As soon as
-Blender opens a file, it reads libraries, and their libraries.
+"""Finds the files that a .blend file uses by reading its blocks, before Blender opens it. As soon
+as Blender opens a file, it reads the file's libraries, and their libraries.
 
 Every string with room for a path counts, so a kind of path that a later Blender adds counts too.
 The exceptions are strings that name outputs, which are checked when something is written, and
 strings that nothing reads.
 
-Blender trusts the labels in a file, so these may lie. A file may call a path's field something
+Blender trusts the labels in a file, but they may be false. A file may call a path's field something
 else, and a block may be used as a different structure from the one that its label names. Blender's
 own layout, which the caller passes in, shows where a path would be in that case.
 """

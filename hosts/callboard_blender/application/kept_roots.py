@@ -1,4 +1,4 @@
-"""The artist's folders, saved with the project, like the folders added in the large panel."""
+"""The artist's folders, saved with the project as the large panel saves them."""
 
 from __future__ import annotations
 

@@ -37,7 +37,8 @@ def refuse_linked_data(obj: bpy.types.Object) -> None:
 
 
 def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object]) -> None:
-    """Raise HostError when the object, once deleted, would come back on opening this file again."""
+    """Raise HostError when the object, once deleted, would come back when this file is opened
+    again."""
     if obj.library is not None:
         back = next((c for c in obj.users_collection if c.library is not None), None)
         if back is not None or obj.is_library_indirect:

@@ -1,4 +1,4 @@
-"""A mark in each state of Blender's undo stack that says which of our steps it holds.
+"""A mark in each state of Blender's undo stack that says which of our steps the state holds.
 
 Blender reports that it has gone to another state, but not which one. So each state identifies
 itself in an unused palette. Blender keeps such data in its undo stack, doesn't write it into files,

@@ -277,7 +277,7 @@ def _redo() -> bool:
 
 
 def _go(step: Callable[[], set[str]]) -> bool:
-    """Go one state back or forward in Blender's stack, skipping those that a script pushed."""
+    """Go one state back or forward in Blender's stack, skipping states that a script pushed."""
     done = _go_once(step)
     while done and _INNER in bpy.data.texts:
         done = _go_once(step)

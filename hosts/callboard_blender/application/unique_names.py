@@ -16,7 +16,7 @@ import bpy
 from callboard.errors import HostError
 
 _COUNTS_WELL = (4, 5, 0)
-#: The lowest number that Blender doesn't count on from. It shortens the name instead.
+#: From this number on, Blender doesn't count up. It shortens the name instead.
 _TOO_MANY = 10**9
 #: Maximum bytes of a name in Blender.
 _ROOM = 63
@@ -49,5 +49,5 @@ def keep_apart(copy: Any, original: Any) -> None:
         return
     name = original.name
     copy.name = name.encode()[: _ROOM - 2].decode(errors="ignore") + "_2"
-    # For Blender, the copy's first name is now free, so the original takes it again.
+    # Blender now considers the copy's first name free, so the original takes it again.
     original.name = name

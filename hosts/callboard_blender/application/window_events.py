@@ -4,7 +4,8 @@ Such an operator keeps pointers to the data that it works on, and Blender crashe
 deleted. Since Blender 4.2 Python can see these operators, but never menus or text fields. So this
 module reads Blender's own list in memory. Each file that Blender writes describes Blender's
 structures, so up to 5.0 nothing is guessed. From 5.1 on, files don't describe the structure that
-holds the list. There this module searches for it once, without touching unreadable addresses.
+holds the list. In those versions, this module searches for the list once, without touching
+unreadable addresses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The registered operators of Blender for other programs' files, with their arguments. An add-on's
+"""Blender's registered operators for other programs' files, with their arguments. An add-on's
 operator comes and goes with the add-on."""
 
 from __future__ import annotations
@@ -74,8 +74,8 @@ def writer_of(kind: str) -> Operator | None:
 
 
 def _numpy_is_missing(kind: str) -> bool:
-    """Return whether numpy is missing. Blender's own builds include it, but a system's package may
-    not."""
+    """Return whether the format needs numpy and numpy is missing. Blender's own builds include it,
+    but a system's package may not."""
     return kind in ("fbx", "gltf") and find_spec("numpy") is None
 
 

@@ -23,7 +23,7 @@ TYPES = {
     "triangulate": "TRIANGULATE",
     "weld": "WELD",
 }
-#: Blender's properties for our values. In both, these are plain numbers.
+#: Blender's properties for those of our values that are plain numbers in both.
 _PLAIN = {
     "width": "width",
     "segments": "segments",

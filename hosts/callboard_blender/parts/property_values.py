@@ -69,7 +69,7 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         right = False
     elif rna.type == "INT":
-        # Beyond its slider's range, a count of parts crashes Blender for lack of memory.
+        # A count of parts beyond its slider's range makes Blender run out of memory and crash.
         low, high = rna.soft_min, rna.soft_max
         right = isinstance(value, int)
     else:

@@ -182,7 +182,7 @@ def _named_by(each: Any) -> Iterator[Any]:
             value = getattr(each, prop.identifier)
             if isinstance(value, bpy.types.ID):
                 yield value
-    for target in getattr(each, "targets", ()):  # This is an armature's constraint.
+    for target in getattr(each, "targets", ()):  # An Armature constraint has these.
         if target.target is not None:
             yield target.target
     if getattr(each, "type", "") == "NODES":

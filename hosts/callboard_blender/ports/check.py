@@ -107,7 +107,7 @@ class _Users:
 
     def in_a_scene(self, named: bpy.types.ID) -> bool:
         if isinstance(named, bpy.types.Library):
-            return True  # Data that is linked from it doesn't count as its user.
+            return True  # Data linked from a library isn't listed as its user.
         if self._of is None:
             self._of = bpy.data.user_map()
         known, walk = {named}, [named]

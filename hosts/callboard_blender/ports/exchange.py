@@ -47,7 +47,7 @@ _NO_USD = (
     "this Blender has no OpenUSD Python modules, which check its files; use Blender 4.5 or later"
 )
 
-#: Which action is played, in the order in which the values can be set.
+#: The values that choose the action to play, in the order in which they can be set.
 _ACTION = ("action", "action_slot", "last_slot_identifier")
 _PLACE = ("location", "rotation_euler", "rotation_quaternion", "rotation_axis_angle", "scale")
 
@@ -122,8 +122,8 @@ class BlenderExchange:
                 TemporaryDirectory(prefix="callboard-") as apart,
                 frame_kept() if moving else nullcontext(),
             ):
-                # In a folder of our own, no link can be placed, and a failure leaves nothing
-                # behind.
+                # In a folder of our own, no other program can place a link, and a failure leaves
+                # nothing behind.
                 suffix = ".glb" if kind == "gltf" else Path(path).suffix.lower()
                 written = Path(apart, f"{Path(path).stem}{suffix}")
                 with _nodes_kept():

@@ -178,7 +178,7 @@ def _strips(each: bpy.types.Scene) -> int:
     editor = each.sequence_editor
     if editor is None:
         return 0
-    # Blender 4.4 renamed them.
+    # Blender 4.4 renamed sequences to strips.
     return len(editor.strips_all if hasattr(editor, "strips_all") else editor.sequences_all)
 
 

@@ -50,7 +50,7 @@ class BlenderFiles:
             # Blender would replace the link with a file, but it must write to the link's target.
             file = pointed_at(file)
         mode = mode_to_keep(file.name, S_IMODE(file.stat().st_mode)) if file.exists() else None
-        # Blender then reports the call's earlier changes now, and only the save goes unnoticed.
+        # This makes Blender report the call's earlier changes now, so only the save goes unnoticed.
         view_layer().update()
         try:
             # When Blender 5.2 saves, it evaluates the scene again, which isn't a change.

@@ -115,8 +115,8 @@ def _size(obj: bpy.types.Object) -> list[float]:
 
 
 def _area_scale(obj: bpy.types.Object) -> tuple[float, float]:
-    """Return the number of scene units in an area light's own units. The object's scale changes the
-    light's size."""
+    """Return the number of scene units in one of an area light's own units, along each of its two
+    axes. The object's scale changes the light's size."""
     try:
         placed = world_of(obj)
     except HostError:  # Blender doesn't evaluate the object.

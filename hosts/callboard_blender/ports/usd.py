@@ -80,7 +80,7 @@ class BlenderUsd:
         refuse_used_outside("exported")
         moving = moves()
         with (
-            # The exporter has the scene computed, which isn't a change.
+            # The exporter makes Blender evaluate the scene, which isn't a change.
             self._changes.unnoticed(),
             replacing(path) as written,
             frame_kept() if moving else nullcontext(),

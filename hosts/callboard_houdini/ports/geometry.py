@@ -179,5 +179,5 @@ def _shading(node: hou.ObjNode) -> str:
     if normals is not None:
         limit = number(parm(normals, _LIMIT))
         return "flat" if limit <= 0 else "smooth" if limit >= 180 else "mixed"
-    # Without normals in the geometry, Houdini keeps the sharper edges sharp.
+    # Without normals in the geometry, Houdini shows edges beyond a certain angle as sharp.
     return "smooth" if _modelled(node).findPointAttrib("N") is not None else "mixed"

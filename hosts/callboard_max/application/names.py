@@ -1,8 +1,8 @@
 """Finds objects by name, and reads their hierarchy.
 
 An object is a node. 3ds Max lets several nodes have the same name, even under one parent. So a path
-is the names from the top, ``/Group/Ball``; if several nodes share it, each has its handle added:
-``/Group/Ball@57``.
+lists the names from the top, as in ``/Group/Ball``. If several nodes share a path, the handle of
+each is added to its path: ``/Group/Ball@57``.
 """
 
 from __future__ import annotations

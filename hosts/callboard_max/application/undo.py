@@ -58,7 +58,7 @@ class MaxUndo(UndoSteps):
 
     def commit(self, token: object) -> str | None:
         done = super().commit(token)
-        # Changes to selection sets may be outside 3ds Max's steps, and can't be undone then.
+        # Changes to selection sets may be outside 3ds Max's steps, and then can't be undone.
         return "" if done is None and self._sets.are_changed() else done
 
     def _restore(self, step: OpenStep) -> None:

@@ -1,4 +1,4 @@
-"""Links maps to a material's values. These are a bitmap, a color correction for one of its
+"""Links maps to a material's values. The maps are a bitmap, a color correction for one of its
 channels, a normal bump for normals, and a color for a plain opacity."""
 
 from __future__ import annotations

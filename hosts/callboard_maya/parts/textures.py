@@ -1,5 +1,5 @@
-"""Connects pictures to an attribute of a material or of the sky dome, by a place2dTexture, a file
-node, and for normals a bump2d."""
+"""Connects pictures to an attribute of a material or of the sky dome, through a place2dTexture, a
+file node, and for normals a bump2d."""
 
 from __future__ import annotations
 

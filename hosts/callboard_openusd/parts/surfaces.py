@@ -244,7 +244,7 @@ def _set(surface: UsdShade.Shader, name: str, kind: Sdf.ValueTypeName, value: ob
 
 def disconnect(there: UsdShade.Input) -> None:
     there.ClearSources()
-    if there.HasConnectedSource():  # The value is in a layer below.
+    if there.HasConnectedSource():  # The connection is in a weaker layer.
         there.DisconnectSource()
 
 

@@ -158,7 +158,7 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
                 known.Reload(force=sys.platform == "win32")
             opened = known or Sdf.Layer.FindOrOpen(str(used))
         except Tf.ErrorException:
-            continue  # The stage does without the file, as in every other program.
+            continue  # The stage does without the file, as it does in every other program.
         if opened is not None:
             kept.append(opened)
             _keep_used(opened, used.parent, kept, seen)

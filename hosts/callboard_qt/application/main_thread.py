@@ -74,8 +74,8 @@ class QtMainThread(QObject):
         QCoreApplication.removePostedEvents(self)
 
     def event(self, event: QEvent) -> bool:
-        """Run one posted function per event, so that Qt gets its turn between two. Qt calls
-        this."""
+        """Run one posted function per event, so that Qt gets its turn between two functions. Qt
+        calls this."""
         if event.type() != _RUN:
             return bool(super().event(event))
         posted: Callable[[], None] | None = None

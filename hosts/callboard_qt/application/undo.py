@@ -1,4 +1,4 @@
-"""The undo port over the application's own undo list. Each call is one step, so the artist's Ctrl+Z
+"""The undo port on the application's own undo list. Each call is one step, so the artist's Ctrl+Z
 undoes it too."""
 
 from __future__ import annotations

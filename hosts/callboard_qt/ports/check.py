@@ -1,5 +1,5 @@
 """The parts of the port ``check`` that use an application's other ports. They check the materials
-of objects, and a camera's view. Use it on the main thread."""
+of objects, and a camera's view. Use them on the main thread."""
 
 from __future__ import annotations
 

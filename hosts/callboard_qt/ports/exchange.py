@@ -1,5 +1,5 @@
 """The common parts of the port ``exchange`` in applications that read and write other programs'
-files with commands and plug-ins. Use it on the main thread. Raises HostError."""
+files with commands and plug-ins. Use them on the main thread. They raise HostError."""
 
 from __future__ import annotations
 
@@ -104,7 +104,8 @@ class ApplicationExchange(ABC):
         if held_to_roots():
             # The exporter puts these into the file, or copies them beside it.
             refuse_outside(self._used(), "the scene", "exported")
-        # In a folder of our own, no link can be placed, and a failure leaves nothing behind.
+        # In a folder of our own, no other program can place a link, and a failure leaves nothing
+        # behind.
         with TemporaryDirectory(prefix="callboard-") as apart, self._only(objects):
             written = Path(apart, Path(path).name)
             self._write(written, kind, objects, axes)

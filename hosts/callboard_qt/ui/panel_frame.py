@@ -2,7 +2,7 @@
 that says that no server is running.
 
 A host restores its layout before the server runs, and the artist may stop and start the server. So
-the frame stays and its content is exchanged.
+the frame stays and its content is replaced.
 """
 
 from __future__ import annotations
