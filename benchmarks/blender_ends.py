@@ -4,7 +4,7 @@
 
 A loop, an operator that loops, a sleep, a render by a tool and a render by a script are each
 stopped by Escape (held by xdotool), by ``callboard stop``, by the end of the client's session and
-by the limit of 30 s. Columns: seconds until the client was answered and until the window draws
+by the limit of 30 s. Columns: seconds until the client was answered and until the window drew
 again with the change undone, the answer, how long another client waited to be refused as busy, and
 how late a thread that only sleeps was woken.
 
@@ -112,7 +112,7 @@ def stop(gui: rig.Gui, client: FakeClient) -> str:
 
 
 def one(gui: rig.Gui, hold: str, way: str) -> bool:
-    """Print one row. Return whether Blender is free again."""
+    """Measure one call, and print its row. Return whether Blender is free again."""
     gui.run(rig.PERMIT + SETTINGS)
     gui.run("bpy.data.objects['Cube'].location.x = 0")
     began, reply = gui.folder / "began", ""

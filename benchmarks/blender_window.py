@@ -334,7 +334,7 @@ def mixed(agent: Agent, number: int, spot: list[float]) -> None:
 
 
 def anonymous(pid: int) -> int:
-    """Return the bytes of the process's own memory, without libraries and mapped files (Linux)."""
+    """Return the process's own memory in bytes, without libraries and mapped files (Linux)."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Anonymous:"):
             return int(line.split()[1]) * 1024

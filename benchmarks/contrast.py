@@ -31,7 +31,7 @@ from serving import served  # noqa: E402
 from ui.legible_text import HOSTS, least, palette  # noqa: E402
 
 Row = tuple[str, list[tuple[float, str]]]
-#: Seconds in which the panel shows the server.
+#: Seconds for which the panel is shown before its text is measured.
 SHOWN = 2.0
 
 

@@ -49,9 +49,9 @@ SUFFIXES = {
 }
 #: Seconds that one replay of a failure may take.
 REPLAY = 120
-#: Maximum failures of one kind that are shortened.
+#: Maximum number of failures of one kind that are shortened.
 SHRUNK = 1
-#: Changes after which a sequence is undone. Blender keeps 32 states.
+#: Number of changes after which a sequence is undone. Blender keeps 32 states.
 SEQUENCE = 6
 #: Tools that replace the scene, run a user's own code, or use a network.
 LEFT_OUT = {
@@ -61,7 +61,7 @@ LEFT_OUT = {
 
 
 class Refused(Exception):
-    """The host refused a call. The message has its reason."""
+    """The host refused a call. The message gives the reason."""
 
 
 def changing_tools(host: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -285,7 +285,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
 
 
 class Corpus:
-    """Jobs in processes of their own."""
+    """Runs jobs, each in a process of its own."""
 
     def __init__(self, host: str, python: str, folder: Path) -> None:
         self._host = host
@@ -407,7 +407,7 @@ def main() -> int:
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
-        # The host's module imports this one, too.
+        # The host's module imports ``corpus`` too, and has to get the same module.
         told = importlib.import_module("corpus").work(json.loads(options.job))
         print("\n" + json.dumps(told), flush=True)
         return 0

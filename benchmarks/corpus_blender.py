@@ -230,7 +230,7 @@ def custom_value(value: Any, by_name: bool) -> Any:
 
 def members(struct: Any) -> list[tuple[str, str, bool]]:
     kind = struct.bl_rna.identifier
-    # A node can have properties that others of its type don't have: groups', and those of add-ons.
+    # A node can have properties that others of its type don't have, from its group or an add-on.
     if kind not in _members:
         _members[kind] = [
             (prop.identifier, prop.type, prop.is_readonly)
@@ -411,7 +411,7 @@ class Stage:
     def harm(
         self, tool: str, given: dict[str, Any], answer: Any, before: Contents, after: Contents
     ) -> Iterator[str]:
-        """Yield everything that a call changed although it isn't the tool's purpose."""
+        """Yield everything that a call changed although that isn't the tool's purpose."""
         may = [MAY[each] for each in MAY if re.fullmatch(each, tool)]
         shown = {reference(obj) for obj in bpy.context.scene.objects}
         for key, path, old, new in changes(before, after):

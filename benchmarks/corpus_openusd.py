@@ -132,7 +132,7 @@ class Stage:
     def harm(
         self, tool: str, given: dict[str, Any], answer: Any, before: Contents, after: Contents
     ) -> Iterator[str]:
-        """Yield everything that a call changed although it isn't the tool's purpose."""
+        """Yield everything that a call changed although that isn't the tool's purpose."""
         may = [MAY[each] for each in MAY if re.fullmatch(each, tool)]
         for key, field, old, new in changes(before, after):
             if key in before.linked:

@@ -257,7 +257,7 @@ class Storm:
                 sleep(0.1)
 
     def blow(self) -> None:
-        """Kill, stop or briefly suspend the gateway, a host, or several at once."""
+        """Kill or stop the gateway, a host, or several programs at once, or briefly suspend one."""
         what = self._chance.choice(["gateway", "host", "halt", "many"])
         if what == "halt":
             self._chance.choice([self.gateway, *self.hosts]).halt()
@@ -306,7 +306,7 @@ def working(workers: list[Worker], pause: float) -> Iterator[None]:
 
 
 def memory(pid: int) -> float:
-    """Return the memory of a process, MiB."""
+    """Return the memory of a process in MiB."""
     status = Path(f"/proc/{pid}/status").read_text("utf-8")
     return int(status.partition("VmRSS:")[2].split()[0]) / 1024
 

@@ -13,8 +13,8 @@ allocator takes memory in chunks of a megabyte, so a larger factor is more exact
 session costs 11 bytes, in short ones up to 104.
 
 Failures ask for names from a fixed set, because OpenUSD keeps 100 to 200 bytes for every name that
-it was ever asked for. It also keeps 20 to 100 bytes for every stage that it flattens, even in a
-program without callboard, and every export flattens a stage.
+it has ever been asked for. It also keeps 20 to 100 bytes for every stage that it flattens, even in
+a program without callboard, and every export flattens a stage.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def one_round(kind: str, amount: int, target: Target, connections: list[Connecti
 
 
 def anonymous(pid: int) -> int:
-    """Return the bytes of the process's own memory, without libraries and mapped files (Linux)."""
+    """Return the process's own memory in bytes, without libraries and mapped files (Linux)."""
     for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
         if line.startswith("Anonymous:"):
             return int(line.split()[1]) * 1024

@@ -182,7 +182,7 @@ def _of_gateway(tool: str) -> bool:
 
 
 class WithoutSession:
-    """Requests by revision 2026-07-28 to the host, or to one of the gateway's addresses."""
+    """Requests in revision 2026-07-28 to the host, or to one of the gateway's addresses."""
 
     tasks = True
 

@@ -45,8 +45,8 @@ class Measured:
         return len(self.latencies) / self.seconds
 
     def percentile(self, share: float) -> float:
-        """Return the latency that ``share`` (0 to 1) of the answers don't exceed, in
-        milliseconds."""
+        """Return the latency in milliseconds that a ``share`` (0 to 1) of the answers doesn't
+        exceed."""
         ordered = sorted(self.latencies)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000
 
@@ -74,8 +74,8 @@ class Connection:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def revive(self) -> None:
-        """Connect again if the server has closed the connection: uvicorn does after 5 s without a
-        request."""
+        """Connect again if the server has closed the connection: uvicorn does so after 5 s without
+        a request."""
         try:
             readable, _, _ = select.select([self.socket], [], [], 0)
             if not readable or self.socket.recv(1, socket.MSG_PEEK):

@@ -4,9 +4,9 @@
     python benchmarks/mutations.py FOLDER --at REV --missed OTHER
 
 Mistakes are spread over `core` and `hosts` in proportion to their lines: another operator, a
-negated condition, another constant, an omitted statement or answer. Messages and type hints stay as
-they are. FOLDER keeps a clone of this repository's last commit, the plan and every outcome. A
-second run of the program continues where the first one ended.
+negated condition, another constant, an omitted statement or return value. Messages and type hints
+stay as they are. FOLDER keeps a clone of this repository's last commit, the plan and every outcome.
+A second run of the program continues where the first one ended.
 
 First the quick tests run once, with a probe at the place of each mistake. Then each
 mistake is made in the clone. Of the tests that `tests/touched.py` picks for the mistake's file,

@@ -4,9 +4,9 @@ receive a token.
     python benchmarks/two_machines.py [--seconds N] [--seed N]
 
 Each machine is simulated by a separate network and host name (on Linux, as root). Hosts start and
-crash on both, strangers listen on their former ports and on the other machine's current ones, and
-`callboard list` and `call` run all the time. Prints the events, and exits with 1 if a record of a
-running host was lost, a stranger was sent a token, or a call reached the wrong host. Needs the
+crash on both, strangers listen on the hosts' former ports and on the other machine's current ones,
+and `callboard list` and `call` run all the time. Prints the events, and exits with 1 if a record of
+a running host was lost, a stranger was sent a token, or a call reached the wrong host. Needs the
 extra `usd`.
 """
 
@@ -33,7 +33,7 @@ sys.path.insert(0, str(TESTS))
 from e2e.serving import Program, callboard, environment  # noqa: E402
 
 NAMES = ("ws01", "ws02")
-#: Maximum hosts on one machine.
+#: Maximum number of hosts on one machine.
 MOST = 3
 #: Listens on a port, and writes everything that it receives to a file.
 STRANGER = """

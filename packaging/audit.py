@@ -1,4 +1,4 @@
-"""Uses pip-audit to check the packages that constraints.txt pins for known vulnerabilities.
+"""Checks the packages pinned in constraints.txt for known vulnerabilities, with pip-audit.
 
     python packaging/audit.py
 

@@ -3,7 +3,8 @@ against a host, through the gateway, and through the bridge where two hosts run.
 
     PYTHONPATH=core:hosts:tests python tests/conformance/client_table.py [CLIENT…]
 
-Each client is installed once, into the user's cache. Without CLIENT, all of them take some minutes.
+Each client is installed once, into the user's cache. Without CLIENT, all of them run, which takes
+some minutes.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ async def use(names: list[str], call: Call, *, progress: bool = True, asks: bool
             )
         except Exception as error:
             answer = f"{type(error).__name__}: {error}"
-        # As JSON or as Python has it.
+        # The answer may be written as JSON or as Python writes it.
         answer = re.sub(r"[\"'\\]", "", answer).replace(": ", ":")
         cells[name] = "ok" if wanted in answer else answer[:200]
 

@@ -1,4 +1,4 @@
-"""MCPB's official packer takes every bundle that callboard makes or shows."""
+"""MCPB's official packer accepts every bundle that callboard makes or shows."""
 
 from __future__ import annotations
 

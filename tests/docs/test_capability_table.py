@@ -26,7 +26,7 @@ MODULES = {
 }
 #: Capabilities that the server offers in every host.
 EVERYWHERE = {"network"}
-#: Capabilities that need something of the machine besides the host.
+#: Capabilities that need something from the machine besides the host.
 CONDITIONS = {
     "usd": "with its USD plug-in, or a build with USD",
     "viewport": "with a window",

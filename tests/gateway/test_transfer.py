@@ -352,7 +352,7 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
 
 
 def asking(host: Served) -> Callable[[], None]:
-    """Put an artist at the host, who is asked first. Return a function that makes the artist
+    """Put an artist at the host, to be asked first. Return a function that makes the artist
     leave."""
     leave = host.app.controls.attend()
     host.app.controls.set_consent_policy("destructive", "ask")

@@ -79,7 +79,7 @@ def test_a_shader_that_is_not_shown_takes_no_colour(rig: Rig) -> None:
     assert near(answer["object"]["color"], [1, 0, 0])
     assert bpy.data.objects["Box"].material_slots[0].material.name != "Odd"
     assert list(unseen.inputs["Base Color"].default_value) == before
-    # It is visible behind another shader.
+    # The same shader is visible behind another one.
     mix = tree.nodes.new("ShaderNodeMixShader")
     bend = tree.nodes.new("NodeReroute")
     tree.links.new(unseen.outputs[0], bend.inputs[0])

@@ -21,7 +21,8 @@ if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
-#: The number of calls in a round, which is also its minimum of acts, and the number of rounds.
+#: The number of calls in a round, which is also its minimum number of acts, and the number of
+#: rounds.
 COUNT, ROUNDS = 20, 10 * FACTOR
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 900 * FACTOR)]
 

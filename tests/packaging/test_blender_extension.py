@@ -67,7 +67,7 @@ def test_the_full_archives_carry_qt_for_every_system(tmp_path: Path) -> None:
         for tag in ("manylinux", "win_amd64", "macosx"):
             assert any("/pyside6_essentials-" in name and tag in name for name in names)
         assert any(f"/{name}".endswith("/licenses/Qt/LGPL-3.0.txt") for name in names)
-        path.unlink()  # The download has 270 MB.
+        path.unlink()  # The archive is 270 MB.
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ from build_wheel import version
 from callboard_programs.cli import main
 from e2e.client_environments import python_with
 
-#: A linter that brings the registry's schemas as they are published, and the digest of this one.
+#: A linter that brings the registry's schemas as they are published, and one of them with its
+#: digest.
 LINTER = "skillsaw==0.22.0"
 SCHEMA = "schemas/mcp_registry/v2025_12_11/server.schema.json"
 SHA256 = "3fba09590c99f61735d234822279f4223fab9e300c0a81e81c91ab62a4114de0"

@@ -23,7 +23,8 @@ from seeds.outside_skills import write_skills
 from skills.skill_tree import write_files
 
 Json = dict[str, Any]
-#: A server in a program of its own. It then answers each line that it reads, an expression.
+#: A server in a program of its own. Each line that the program reads is an expression, and the
+#: program answers with its value.
 SERVER = """
 import json, sys
 import callboard
@@ -232,7 +233,7 @@ class Outside:
         return {"result": {"roots": [{"uri": uri, **named} for uri in uris]}}
 
     def resolved(self, path: str, answer: Json | None = None, tool: str = "import_usd") -> Any:
-        """Return the path that a tool gets from a client that names its roots so."""
+        """Return the path that a tool gets from a client with that answer about its roots."""
         client = self.guide.client() if answer is None else self.guide.client(roots=answer)
         called = client.call(f"maya_pipeline__{tool}", path=path)
         if "error" in called:

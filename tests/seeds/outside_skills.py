@@ -6,7 +6,7 @@ from pathlib import Path
 
 from skills.skill_tree import write_skill
 
-#: The words that capabilities are commonly declared in, each needed by a tool of its own.
+#: The names by which capabilities are commonly declared, each needed by a tool of its own.
 WORDS = ("usd", "scene.read", "scene.mutate", "filesystem.read", "filesystem.write", "viewport")
 IMPORT = """
 from callboard import error_result, success_result

@@ -1,4 +1,4 @@
-"""The statements of the reference of ``RequestCapability`` hold with the module renamed."""
+"""The statements in the reference for ``RequestCapability`` hold with the module renamed."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def without_prompts(o: Outside) -> tuple[bool, int, str, int]:
 
 @cache
 def diagnosed(o: Outside, **files: str) -> Json:
-    """Return what an empty list of prompts says, with one skill of these files, or with none."""
+    """Return the diagnostics of an empty list of prompts, with one skill of these files or none."""
     folder = o.folder / f"diagnosed-{len(list(o.folder.iterdir()))}"
     block = "prompts: p.yaml" if files else "version: '1'"
     if files != {"none": ""}:
@@ -154,7 +154,7 @@ def asked(o: Outside, declared: Json) -> list[str]:
 
 
 def changed(o: Outside, count: int = 1) -> tuple[list[str], str]:
-    """Return what was asked, and where a path leads, after a client's roots changed that often."""
+    """Return the server's requests, and where a path leads, after so many changes of the roots."""
     client = o.guide.client(roots=o.roots(o.project)).listen()
     client.heard("roots/list")
     client.answers["roots/list"] = o.roots(o.other)
@@ -167,7 +167,7 @@ def changed(o: Outside, count: int = 1) -> tuple[list[str], str]:
 
 
 def refused(o: Outside, code: int) -> tuple[Any, list[str]]:
-    """Return what a tool gets of a client that answers with this error, and what it is told."""
+    """Return the tool's error when a client answers with this error, and the roots left out."""
     error = {"code": code, "message": "Roots not supported", "data": {"reason": "no capability"}}
     client = o.guide.client(roots={"error": error})
     got = client.call("maya_pipeline__import_usd", path="a")["result"]["structuredContent"]
@@ -201,7 +201,7 @@ def block(key: str, *, version: str = "1.1", **requirement: Any) -> Json:
 
 @cache
 def wished(o: Outside) -> Json:
-    """Return the report's row of a capability that one client asked for."""
+    """Return the report's row for a capability that one client asked for."""
     program = Program(o.folder / "wishes", skills=False)
     try:
         program.client().call(NAME, capability="export the report as a PDF")

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a home with three clients that were used, and without applications."""
+    """Return a home with three clients that have been used, and without applications."""
     for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CALLBOARD_HOME"):
         monkeypatch.delenv(variable, raising=False)
     for variable in ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "MAYA_APP_DIR", "HOUDINI_USER_PREF_DIR"):

@@ -3,7 +3,7 @@ Houdini's.
 
 An unknown function, node type, parameter or menu item raises. So does a call from another thread, a
 call by the package after it was unloaded, anything that would open a window and, without a GUI,
-anything that needs them. Whatever isn't modelled raises NotImplementedError. Nothing is accepted
+anything that needs windows. Whatever isn't modelled raises NotImplementedError. Nothing is accepted
 silently.
 """
 

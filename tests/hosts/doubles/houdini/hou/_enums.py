@@ -1,4 +1,4 @@
-"""Enumerations: values that are only equal to themselves."""
+"""Enumerations: values that are equal only to themselves."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ _LENS = {
     "res": Parm([1280, 720], kind="Int"),
     "aspect": number(1.0),
 }
-#: The color spaces of Houdini's own configuration, which it adds to the menu when it opens it.
+#: The color spaces of Houdini's own configuration. Houdini adds them to a menu when it opens.
 _SPACES = ("auto", "linear", "sRGB")
 
 

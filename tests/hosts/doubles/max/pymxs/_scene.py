@@ -194,7 +194,7 @@ class NodeData:
     poly: Polygons | None = None
     hidden: bool = False
     xray: bool = False
-    #: The locked ones of nine channels: position, rotation and scale, each by X, Y and Z.
+    #: Those of the nine channels that are locked: position, rotation and scale, each in X, Y, Z.
     locks: list[int] = field(default_factory=list)
     modifiers: list[Modifier] = field(default_factory=list)
     layer: int | None = None
