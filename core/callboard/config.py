@@ -65,13 +65,13 @@ class McpHttpConfig:
     declared_capabilities: list[str] | None = None
     #: Capabilities withdrawn from the start.
     deny: Sequence[str] = ()
-    #: Capabilities offered even when no artist can be asked, or although they are off by default.
+    #: Capabilities offered even if no artist can be asked, and even if they are off by default.
     allow: Sequence[str] = ()
     #: True to search for skills.
     skills: bool = True
     #: Folders of skills, in addition to the environment's and the bundled ones.
     skill_paths: Sequence[str | Path] = ()
-    #: The artist's own workspace roots, used when the client names none.
+    #: The artist's own workspace roots. They limit a client's roots, and are used if it has none.
     roots: Sequence[str] = ()
     roots_policy: RootsPolicy = "advisory"
     #: Hosts (``name:port``) and Origins allowed in addition to this machine's own.

@@ -22,7 +22,7 @@ class Text:
 
 @dataclass
 class Image:
-    """An image. ``data`` are the file's bytes; ``mime_type`` is its format."""
+    """An image. ``data`` is the file's content; ``mime_type`` is its format."""
 
     data: bytes
     mime_type: str = "image/png"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-#: A code is on the face as its class's, so its constant isn't.
+#: The constants of the codes aren't exported, because each class has its code as an attribute.
 __all__ = [
     "CallCancelled",
     "CallTimeout",

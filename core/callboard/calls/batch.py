@@ -3,8 +3,8 @@ the artist and one undo step. If one of them fails, all are undone.
 
 The calls run in one turn of the main thread, so no other work runs between two of them. The
 capabilities, arguments and paths of each call are checked before the first one runs. A call that
-needs the server's loop while it runs (a job, a coroutine or a question) can't be part of a batch
-call.
+needs the server's loop while it runs, because it is a job or a coroutine or asks a question, can't
+be part of a batch call.
 """
 
 from __future__ import annotations

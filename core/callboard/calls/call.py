@@ -28,7 +28,7 @@ from callboard.workspace.containment import WorkspaceRoots
 
 _ID = re.compile(r"([0-9a-f]{8})[0-9a-f]{24}")
 
-#: Maximum seconds for which a server that stops waits for its calls to answer.
+#: Maximum seconds for which a stopping server waits for its calls to answer.
 _TO_HEAR = 1.0
 
 
@@ -72,7 +72,7 @@ class Call:
         #: The client's answers so far, by the question's key.
         self.answers: dict[str, Any] = {}
         self.roots: WorkspaceRoots | None = None
-        #: The time limit in seconds that the call's arguments set, or None when they set none.
+        #: The time limit in seconds that the arguments or the tool set, or None if neither does.
         self.time_limit: float | None = None
         self.started = perf_counter()
         self.queue_wait = 0.0

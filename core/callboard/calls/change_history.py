@@ -20,7 +20,7 @@ from callboard.content import Json
 MOST = 1_000
 MOST_OBJECTS = 100
 
-#: Seconds without a change after which another turn of the agents begins.
+#: Seconds without a change after which the agents' next change begins a new turn.
 PAUSE = 120.0
 #: The tool after which earlier steps can't be undone.
 _OPENS = "scene__open_file"
@@ -80,7 +80,7 @@ class ChangeBook:
         self._lock = threading.Lock()
         self._changes: OrderedDict[str, SceneChange] = OrderedDict()
         self._all: tuple[SceneChange, ...] | None = ()
-        #: Called when a change is added or undone.
+        #: Called when a change is added, undone or redone.
         self.changed: Changes[[]] = Changes()
 
     def all(self) -> tuple[SceneChange, ...]:

@@ -93,7 +93,7 @@ class Validator:
 
 
 def has_patterns(schema: Any) -> bool:
-    """Return whether a schema, as it arrived from a client, contains a regular expression."""
+    """Return whether a schema, as a bundle's server sent it, contains a regular expression."""
     waiting = [schema]
     while waiting:
         node = waiting.pop()

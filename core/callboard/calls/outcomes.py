@@ -159,7 +159,8 @@ def read(value: Any) -> Any:
 
 
 def reported_error(error: BaseException) -> BaseException:
-    """Return our own exceptions unchanged, and ToolRaised for any other that a tool raised."""
+    """Return an exception of ``_PASSING`` itself, HostError for a full disk, and ToolRaised for any
+    other exception that a tool raised."""
     try:
         if isinstance(error, _PASSING) and type(error).__module__.startswith("callboard."):
             return _plain_error(error)
@@ -230,7 +231,7 @@ def _plain_error(error: BaseException) -> BaseException:
 
 
 def _is_plain(value: Any) -> bool:
-    """Return whether ``value`` is small and certainly consists of JSON's own types only."""
+    """Return whether ``value`` is small and is known to consist of JSON's own types only."""
     waiting = [value]
     for _ in range(_LOOKED_AT):
         if not waiting:

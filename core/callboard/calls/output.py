@@ -1,7 +1,7 @@
 """The output that a call prints, kept apart from every other call's.
 
-While at least one call runs, ``sys.stdout`` and ``sys.stderr`` are replaced by a router. It writes
-to the buffer of the call in whose context the writer runs, else to the real stream.
+While a server runs here, ``sys.stdout`` and ``sys.stderr`` are replaced by a router. It writes to
+the buffer of the call in whose context the writer runs, else to the real stream.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Output:
     """The output of one call."""
 
     def __init__(self) -> None:
-        # Filled on the first write, because most calls write nothing.
+        #: True once the call has written something. Most calls never do.
         self.written = False
         #: True once output goes to the real streams.
         self.released = False
@@ -100,10 +100,10 @@ _routers: dict[str, _Router] = {}
 
 
 def attach(stop_here: Callable[..., Any]) -> None:
-    """Start routing, once per running server.
+    """Start routing. Each running server calls this once.
 
-    Hosts replace the streams too, so the current streams are kept and restored. Until then,
-    ``breakpoint()`` calls ``stop_here``, unless another debugger was chosen.
+    Hosts replace the streams too, so the current streams are kept, and :func:`detach` restores
+    them. Until then, ``breakpoint()`` calls ``stop_here``, unless another debugger was chosen.
     """
     global _users
     with _lock:
@@ -117,7 +117,7 @@ def attach(stop_here: Callable[..., Any]) -> None:
 
 
 def detach(stop_here: Callable[..., Any]) -> None:
-    """Restore the real streams, unless ours have since been replaced."""
+    """Restore the real streams for the last running server, unless ours were replaced since."""
     global _users
     with _lock:
         _users -= 1

@@ -60,7 +60,7 @@ def raised(error: BaseException) -> Json:
 
     A CallboardError becomes its own message, with its type in ``_meta``. Any other exception
     becomes its type and message, with the skill's own frames. A SkillError caused by another
-    exception gets those frames too.
+    exception also gets that exception's frames.
     """
     if isinstance(error, CallboardError):
         cause = error.__cause__

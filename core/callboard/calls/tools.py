@@ -45,7 +45,7 @@ FILES = "filesystem."
 #: The format of an argument by which a client sets how long a call may take, in seconds.
 TIME_LIMIT = "time-limit"
 # Each call chooses whether to be a job. A small preview as a job would need a second call, and a
-# long render that isn't a job keeps the request open for minutes.
+# long render that isn't a job would keep the request open for minutes.
 #: The format of a boolean by which a client asks for a job: a handle at once, the result later.
 AS_JOB = "as-job"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
@@ -58,7 +58,7 @@ def _fingerprint(value: object) -> str:
 
 @dataclass(frozen=True, eq=False)
 class Tool:
-    """One callable tool. ``load`` finds its function once the first call was admitted."""
+    """One callable tool. ``load`` finds its function once its first call has been admitted."""
 
     name: str
     description: str

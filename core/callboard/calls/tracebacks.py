@@ -1,5 +1,5 @@
 """Writes a traceback for a skill's author. Its paths begin at the skill's folder, frames of
-callboard are left out, and Python's own frames are in one line."""
+callboard are left out, and successive frames of Python's own are folded into one line."""
 
 from __future__ import annotations
 

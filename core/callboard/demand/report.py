@@ -187,7 +187,7 @@ class _Missing:
         return len(self._needs)
 
     def refused_here(self) -> list[str]:
-        """Return the capabilities that some tool provides, but that this host didn't offer or the
+        """Return the capabilities that a called tool needs, but that this host didn't offer or the
         artist withdrew. Nothing has to be built for these."""
         needs = self._needs.values()
         return sorted(need.name for need in needs if "refused" in need.sources)

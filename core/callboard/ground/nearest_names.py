@@ -21,8 +21,8 @@ def close_matches(wrong: str, known: Iterable[str], count: int, cutoff: float = 
 def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
     """Return the ``count`` of ``names`` most like ``name``, best first. If none are similar, return
     other names, so that the result is empty only if ``names`` is empty. The work is bounded: of a
-    large scene's names, only those that share the first letters are compared, and of many long
-    names those whose ends are the same."""
+    large scene's names, only those that contain the first three letters of ``name`` are compared,
+    and if it is long, only those that begin and end most like it."""
     wanted = name.rsplit("/", 1)[-1].lower()
     unique = dict.fromkeys(names)
     likely = list(unique)

@@ -22,7 +22,7 @@ _MARGIN = 1.08
 
 @dataclass(frozen=True)
 class View:
-    """A camera that looks along its own -Z, with Y upwards. Lengths are in the box's unit."""
+    """A camera that looks along its own -Z, with Y up. Lengths are in the box's unit."""
 
     #: The camera's X, Y and Z axes and its position, in world space.
     rows: list[list[float]]
@@ -45,7 +45,8 @@ def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[floa
 
 def orbiting(low: Point, high: Point, turn: float, aspect: float, up_axis: str) -> View:
     """Return a view of the whole box from ``turn``, 0 to 1, of the way around it, beginning at its
-    front. ``aspect`` is the picture's width by its height; ``up_axis`` is ``Y`` or ``Z``."""
+    front. ``aspect`` is the picture's width divided by its height. ``up_axis`` is ``Y`` or
+    ``Z``."""
     axes = _axes(turn, _DOWN, up_axis)
     radius = _radius(low, high)
     # The distance is the same from every side, so that the scene doesn't jump while it turns.

@@ -27,7 +27,7 @@ QUEUE_LIMIT = 512
 PATIENCE = 20.0
 #: Seconds until the host is asked again whether a waiting turn may run.
 ASK_AGAIN = 0.05
-#: Seconds that a cancelled turn has to notice it and end on its own.
+#: Seconds that a cancelled turn has to notice the cancellation and end on its own.
 GRACE = 1.0
 #: Seconds until a turn that goes on after an interruption is interrupted again.
 INTERRUPT_AGAIN = 0.5

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 #: Seconds that Escape has to be held, and seconds between two checks.
 HELD = 1.0
 _INTERVAL = 0.1
-#: Seconds after which the log says how the artist ends the call.
+#: Seconds after which the log says how the artist can end the call.
 _LONG = 2.0
 
 

@@ -27,8 +27,8 @@ class _Job:
 
 
 class Workers(Executor):
-    """An executor with ``count`` threads, started when there is work. At its end, Python waits for
-    the threads of its own pools, but not for these. Call it from any thread."""
+    """An executor with ``count`` threads, started when there is work. Before it exits, Python waits
+    for the threads of its own pools, but not for these. Call it from any thread."""
 
     def __init__(self, count: int, name: str) -> None:
         self._count = count
@@ -52,8 +52,8 @@ class Workers(Executor):
         return job.future
 
     def abandon(self, future: Future[Any]) -> None:
-        """Stop waiting for the work. If the work already runs, a new thread replaces its thread,
-        which ends with the work."""
+        """Stop waiting for the work. If the work is already running, a new thread replaces its
+        thread, which ends with the work."""
         future.cancel()
         with self._there:
             waiting = [job for job in self._queue if job.future is not future]

@@ -1,5 +1,5 @@
-"""Turns cameras and lights, which look along their own -Z, towards a point, whatever parents they
-have."""
+"""Turns cameras and lights, which look along their own -Z, toward a point, whatever their
+parents."""
 
 from __future__ import annotations
 

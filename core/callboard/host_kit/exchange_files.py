@@ -201,7 +201,7 @@ def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[st
 
 
 def _lines(file: Path) -> Iterator[bytes]:
-    """Yield each line, and also each line that a backslash continues as a whole, because readers
+    """Yield each line. Lines that backslashes join are also yielded as one line, because readers
     differ in this."""
     whole: list[bytes] = []
     with file.open("rb") as lines:

@@ -34,7 +34,7 @@ JobStatus = Literal["working", "input_required", "completed", "failed", "cancell
 #: Milliseconds for which a job is kept after its creation, and milliseconds between two polls.
 TTL_MS = 3_600_000
 POLL_MS = 500
-#: Maximum jobs that are kept, and maximum jobs that run at once. One client may have half of each.
+#: Maximum jobs that are kept, and maximum jobs that run at once. One client may run half of those.
 KEPT_LIMIT = 512
 RUNNING_LIMIT = 128
 

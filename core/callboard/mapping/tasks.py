@@ -106,7 +106,7 @@ def unfilled(given: Any, places: Collection[str] = PLACES) -> list[str]:
 
 
 def stamp_of(file: str) -> str:
-    """Return a string that changes when the file changes; empty if there is no file."""
+    """Return a string that changes when the file changes. It is empty if ``file`` is."""
     if not file:
         return ""
     try:

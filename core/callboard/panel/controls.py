@@ -144,7 +144,7 @@ class Controls:
     ) -> None:
         """Revoke a client's access, to this server and every other, and end its open connections.
         ``holder`` is the name of the client's token. ``answered`` is called on another thread with
-        the reason of a failure, or None."""
+        the reason for a failure, or None."""
 
         def end() -> None:
             try:
@@ -201,7 +201,7 @@ class Controls:
         self, capability: str, answered: Callable[[str | None], None] = lambda problem: None
     ) -> None:
         """Load the plug-in for a capability, on the main thread. ``answered`` is called on that
-        thread or the server's, with the reason of a failure, or None."""
+        thread or the server's, with the reason for a failure, or None."""
         plug_in = self._host.plug_ins.get(capability)
         if plug_in is None or plug_in.load is None:
             answered(f"callboard can't load a plug-in for {capability}; the artist has to")
@@ -344,7 +344,7 @@ class Controls:
             self._loop.call_later(STALL_LOOK, self._publish)
 
     def _expect_change(self) -> None:
-        """Plan a snapshot for the time when an idle client disappears, because no notification
+        """Schedule a snapshot for the time when an idle client disappears, because no notification
         reports that."""
         if self._expiry is not None:
             self._expiry.cancel()

@@ -15,8 +15,8 @@ class UndoPort(Protocol):
     #: True when ``join`` makes one step in the artist's own list. Otherwise each step stays
     #: separate there.
     joins: bool
-    #: Reports the ids of steps that the artist or a script undid (True) or redid (False), and not
-    #: this port. Nothing is reported if the application doesn't reveal it.
+    #: Reports the ids of steps that were undone (True) or redone (False) by the artist or a script,
+    #: not by this port. Nothing is reported if the application doesn't reveal it.
     stepped: Changes[[Sequence[str], bool]]
 
     def begin(self, label: str) -> object:

@@ -362,8 +362,8 @@ class Sessions:
         """Make room for another session of this holder. Raises TooManySessions when there is none.
         Most clients never close their sessions, and an artist who restarts a client shouldn't wait
         until the old sessions expire. So the session idle longest is ended, if it has been idle for
-        a while. If that session's client is still alive, it gets a 404 and initializes again. When
-        a client has more sessions than ``holder``, one of them is ended in any case."""
+        a while. If that session's client is still alive, it gets a 404 and initializes again. If a
+        client has at least two more sessions than ``holder``, one of them is ended in any case."""
         if len(self.open) >= self._limit and not self._yield_one(holder):
             raise TooManySessions(
                 f"{self._limit} sessions are open; end one with DELETE, or try again later"

@@ -126,7 +126,7 @@ def _keeps_room(fd: int) -> bool:
 
 def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], int]:
     """Return the complete lines from ``offset`` on, and the offset at which they end. ``block``
-    limits how many bytes are read; it is doubled until they hold a complete line. An incomplete
+    is the number of bytes to read. It is doubled until they contain a complete line. An incomplete
     line isn't returned, because it hasn't been acknowledged. Raises OSError."""
     # Each system call releases the interpreter and takes it back, so each reads a whole block.
     with path.open("rb", buffering=0) as file:

@@ -140,7 +140,7 @@ class Redactor:
 
     @cached_property
     def _hints(self) -> re.Pattern[str]:
-        # Compiled at the first call, so that the start isn't delayed and can hide its own token.
+        # Compiled at first use, so that the start isn't delayed and can add this server's token.
         return re.compile("|".join(map(re.escape, self._hint_words)))
 
     def text(self, text: str) -> str:
@@ -171,7 +171,7 @@ class Redactor:
         return value
 
     def json(self, value: Any) -> str:
-        """Return ``value`` as redacted ASCII JSON; a marker if it is too large or isn't JSON."""
+        """Return ``value`` as redacted ASCII JSON, or a marker if it is too large or isn't JSON."""
         try:
             text = _encode(value)
             if len(text) > MAX_FIELD_BYTES and (size := _utf8_size(value)) > MAX_FIELD_BYTES:

@@ -89,7 +89,7 @@ class Service:
         capture_intent: bool = False,
     ) -> None:
         """``capture_missing`` offers agents a tool to report what is missing. ``capture_intent``
-        asks them for the reason of each call."""
+        asks them for the reason for each call."""
         self.host = host
         self.version = version
         self.tools = tools
@@ -228,7 +228,7 @@ class Service:
 
     @property
     def _takes_requests(self) -> bool:
-        # A host's tool with that name comes first.
+        # A host's tool with that name takes precedence.
         return self._capture_missing and request_capability.TOOL_NAME not in self.tools
 
     async def _call_tool(self, request: PeerRequest) -> Json:

@@ -49,7 +49,8 @@ def shrunk(picture: Picture, longest: int) -> Picture:
 
 
 def sheet(pictures: Sequence[Picture], columns: int = 0) -> Picture:
-    """Return the pictures side by side, from the top left, in about as many rows as columns."""
+    """Return the pictures as one, side by side from the top left. If ``columns`` is 0, there are
+    about as many columns as rows."""
     if len(pictures) == 1:
         return pictures[0]
     columns = min(columns or ceil(sqrt(len(pictures))), len(pictures))
@@ -139,7 +140,7 @@ def _ground(picture: Picture) -> tuple[int, int, int]:
 
 def fitted(picture: Picture, max_bytes: int) -> tuple[Picture, bytes]:
     """Return the picture and its PNG file, shrunk until the file has at most ``max_bytes`` or the
-    picture 64 pixels."""
+    picture's longer side has at most 64 pixels."""
     data = encode(picture)
     while len(data) > max_bytes and max(picture.width, picture.height) > 64:
         picture = shrunk(picture, max(picture.width, picture.height) // 2)

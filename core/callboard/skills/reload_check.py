@@ -11,7 +11,7 @@ from callboard.skills.file_stamps import Stamp, settled, tree_stamps
 from callboard.skills.model import Failure, SkillMetadata
 
 _TESTS = f"tests{os.sep}"
-#: Kinds of failures that concern a whole file, such as a half-written one.
+#: The kinds of failure that concern a whole file, such as a half-written one.
 _FILE_KINDS = ("read", "parse", "missing", "empty")
 
 

@@ -13,8 +13,8 @@ def parse(source: str | bytes) -> tuple[ast.Module | None, tuple[int, str]]:
     """Return the syntax tree, or else the line and message of the error."""
     try:
         with warnings.catch_warnings():
-            # These are warnings about the author's code, such as an invalid escape or a comparison
-            # with `is`, and not about ours.
+            # These warnings are about the author's code, not ours: an invalid escape, for example,
+            # or a comparison with `is`.
             warnings.simplefilter("ignore")
             return parse_python(source), (0, "")
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:

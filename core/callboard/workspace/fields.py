@@ -1,5 +1,5 @@
 """Finds the arguments of a tool that are paths. Their schema has ``"format": "workspace-path"``. In
-tools without any such schema, their names mean files, such as ``file`` or ``directory``."""
+a tool without any such schema, they are recognized by names such as ``file`` or ``directory``."""
 
 from __future__ import annotations
 

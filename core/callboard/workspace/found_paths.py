@@ -49,8 +49,8 @@ class FoundPaths:
 
     def make(self, folder: str) -> None:
         """Make the folder and those above it, if it is one of the call's and inside a root.
-        Otherwise, do nothing. A root itself is never made. Raises HostError when the disk refuses,
-        or when the folder is outside the roots."""
+        Otherwise, make nothing. A root itself is never made. Raises HostError when the disk
+        refuses, or when a folder that isn't the call's is outside the roots."""
         if not self._is_the_calls(folder):
             self._require_inside(folder)
             return

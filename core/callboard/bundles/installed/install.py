@@ -53,7 +53,7 @@ class InstallError(SkillError):
 class InstalledBundle:
     """A bundle in use. ``folder`` contains its files. It is ``pending`` until
     :meth:`Bundles.confirm`. ``previous`` is the version to fall back to. ``missing`` are the
-    preferred host capabilities that this host didn't have at the installation."""
+    preferred host capabilities that the host lacked when the bundle was installed."""
 
     manifest: BundleManifest
     folder: Path
@@ -189,8 +189,8 @@ class Bundles:
 
     def confirm(self, name: str, version: Path | None = None) -> InstalledBundle:
         """Confirm the pending version once it has loaded, and remove the version before it.
-        ``version`` is the folder that loaded. Raises InstallError when another version is in use by
-        now, or there is no such bundle."""
+        ``version`` is the folder that loaded. Raises InstallError when another version is in use
+        by then, or when there is no such bundle."""
         with self._alone():
             home, state = self._known(name, version)
             _write_state(home, {**state, "pending": False, "previous": None})
@@ -339,7 +339,7 @@ def _kept(state: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _write_state(home: Path, state: dict[str, Any]) -> None:
-    # Every reader of a site's folder must see which version is in use.
+    # Every reader of a site's folder must be able to see which version is in use.
     _write_json(home, CURRENT, state, 0o666)
 
 

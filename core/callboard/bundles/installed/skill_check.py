@@ -12,7 +12,7 @@ from callboard.skills.load import load_skill
 from callboard.skills.model import SkillMetadata, is_usable
 from callboard.skills.syntax_tree import syntax_error
 
-#: Kinds of failures that concern a whole file.
+#: The kinds of failure that concern a whole file.
 _FILE_KINDS = ("read", "parse", "missing", "empty")
 
 
@@ -38,8 +38,8 @@ def problem_of(skill: SkillMetadata) -> str | None:
 
 
 def trouble_here(bundle: InstalledBundle) -> str | None:
-    """Return the first known reason, in one line, why the bundle's server can't start on this
-    machine, or None. Reads the disk."""
+    """Return the first reason found, in one line, why the bundle's server can't start on this
+    machine, or None when none is found. Reads the disk."""
     if missing := unanswered(bundle.manifest.settings, bundle.answers):
         return how_to_answer(missing)
     if bundle.manifest.server is None:

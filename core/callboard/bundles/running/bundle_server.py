@@ -236,7 +236,7 @@ class BundleServer:
         try:
             return await asyncio.shield(starting)
         except asyncio.CancelledError:
-            # The server was stopped while it started, so the process may exist a moment later.
+            # The server was stopped while it was starting, so the process may still appear.
             with suppress(OSError):
                 await asyncio.to_thread((await starting).stop)
             raise

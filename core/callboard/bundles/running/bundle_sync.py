@@ -85,7 +85,7 @@ class BundleSync:
         #: Reasons why bundles aren't used, by folder, and the folders of the bundles that are used.
         self._held: dict[Path, str] = {}
         self._usable: set[Path] = set()
-        #: The same reasons, by how the names of those bundles' tools begin.
+        #: The same reasons, by the prefix of those bundles' tools.
         self._held_tools: dict[str, str] = {}
         self._seen: object = None
         self._installed: dict[Path, InstalledBundle] = {}
@@ -177,7 +177,8 @@ class BundleSync:
         )
 
     def _take(self, place: Bundles, bundle: InstalledBundle, *, load: bool) -> None:
-        """Load a bundle's skill, and confirm or revert a pending version that is only a skill."""
+        """Load a bundle's skill. Revert a pending version whose skill can't be loaded, and confirm
+        one that is only a skill."""
         skill = skill_of(bundle) if load or bundle.pending else None
         if skill is None or not suits(skill, self._dcc):
             return

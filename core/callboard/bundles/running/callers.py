@@ -49,7 +49,7 @@ class Callers:
 
     @contextmanager
     def waiting(self, id: int, caller: Caller) -> Iterator[None]:
-        """Note that the request ``id`` is running for ``caller``."""
+        """Note that the request ``id`` is running for ``caller`` until the block ends."""
         self._waiting[id] = caller
         self._note_owner(caller.call.request.peer.owner)
         try:

@@ -97,7 +97,7 @@ class WorkflowRun:
     def describe(self) -> Json:
         """Return ``{run_id, workflow, status, started, updated, steps, skipped?, message?,
         undone?}``. ``steps`` are the steps that have begun, ``{step, tool, status, attempts,
-        seconds?, result, error?}``; ``skipped`` names the steps of branches that weren't taken;
+        seconds?, result?, error?}``; ``skipped`` names the steps of branches that weren't taken;
         ``undone`` is ``{steps, left}``."""
         description: Json = {
             "run_id": self.id,

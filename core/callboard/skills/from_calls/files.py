@@ -20,7 +20,7 @@ _COMPARED = ("translate", "rotate", "scale")
 
 @dataclass(frozen=True)
 class Draft:
-    """A skill being made. ``wishes`` has the agent's tasks, oldest first, redacted."""
+    """A skill being made. ``requests`` has the agent's tasks, oldest first, redacted."""
 
     name: str
     steps: Sequence[Made]

@@ -54,7 +54,7 @@ class Listener:
         self.limits = HttpLimits()
         self._routes: dict[str, RequestHandler] = {}
         self._weighing: set[asyncio.Task[None]] = set()
-        #: One body at a time, because parallel checks would only wait for each other.
+        #: Lets one body be checked at a time, because parallel checks would wait for each other.
         self._scales = asyncio.Lock()
         self._prefixes: list[tuple[str, RequestHandler]] = []
         #: The current request of each open connection.
