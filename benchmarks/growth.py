@@ -33,16 +33,16 @@ from statistics import median
 
 from load_client import BadAnswer, Connection, Target, measure
 
-#: Amounts of one round, times the factor.
+#: Amounts for one round, which the factor multiplies.
 AMOUNTS = {"calls": 20_000, "sessions": 1_000, "failures": 2_000, "exports": 500}
 #: Bytes by which the line may rise for each call, session, failure or export. In a short run, a
 #: session shows up to 104. An export shows about 60, which are OpenUSD's own, and up to 174 if the
 #: allocator takes a new chunk in a short run.
 ALLOWED = {"calls": 5.0, "sessions": 150.0, "failures": 100.0, "exports": 300.0}
-#: Calls after which caches are full, and exports after which the oldest change is forgotten.
+#: Numbers of calls that fill the caches, and of exports after which the oldest change is dropped.
 WARMING = 25_000
 REMEMBERED = 1_000
-#: Names that don't exist.
+#: Number of different names that don't exist.
 MISSING = 100
 CONNECTIONS = 16
 #: Seconds after which records are in the database, and connections are gone.

@@ -1,7 +1,7 @@
 """The cost of recording a call: one server, every other call recorded, over one connection.
 
 Neighboring calls run under the same conditions, whatever else the machine does. The medians of both
-kinds are compared, and also those of the faster half, which the machine's other work disturbs
+kinds are compared, and also the means of the faster halves, which the machine's other work disturbs
 least.
 
     python benchmarks/recording.py [--calls 20000]

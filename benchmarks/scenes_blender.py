@@ -25,7 +25,7 @@ from stopwatch import Row, program, several, slices, timed
 from callboard_blender.host import BlenderHost
 from callboard_testing.direct_calls import DirectCaller
 
-#: Objects below one group, and calls of a batch.
+#: Number of objects below one group, and of calls in a batch.
 GROUP = BATCH = 100
 ROUNDS = 5
 

@@ -24,7 +24,7 @@ from callboard.host import FILESYSTEM_WRITE, SCENE_MUTATE, SCENE_READ, USD
 from callboard_openusd.host import OpenUsdHost
 from callboard_testing.direct_calls import DirectCaller
 
-#: Prims below one group.
+#: Number of prims below one group.
 GROUP = 100
 
 

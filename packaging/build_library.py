@@ -26,9 +26,9 @@ NEEDED = {
 #: The packages that the panel imports. Once loaded, they stay loaded, because qtpy changes Qt's
 #: classes.
 PANEL = ["qtpy", "packaging"]
-#: Packages that our own files quote at length, and that are therefore listed with their licenses:
-#: the strings that every SDK for capability requests shares, in
-#: ``callboard/demand/mcpeye_strings.py``.
+#: Packages that our own files quote at length, and that are therefore listed with their licenses.
+#: ``callboard/demand/mcpeye_strings.py`` has the strings that every SDK for capability requests
+#: shares.
 QUOTED = ["mcpeye"]
 #: Modules that the packages import only on systems without our hosts, for type checkers, or to read
 #: a command line.

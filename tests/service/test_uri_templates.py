@@ -1,4 +1,4 @@
-"""URIs against a resource's template."""
+"""URIs are matched against a resource's template."""
 
 from __future__ import annotations
 

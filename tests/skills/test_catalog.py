@@ -19,7 +19,7 @@ GO = {
 
 
 def settle(folder):
-    """Date every file back, so that its stamp is trusted."""
+    """Backdate every file, so that its stamp is trusted."""
     for path in [folder, *folder.rglob("*")]:
         os.utime(path, (1_000_000, 1_000_000))
 
