@@ -200,7 +200,7 @@ def around(root: Path, mistake: Mistake) -> list[str]:
 
 
 def moved(plan: list[Mistake], root: Path) -> list[Mistake | None]:
-    """Return each mistake of this commit where the same code is in another tree, or None."""
+    """Return, for each mistake of this commit, the same one in another tree, or None."""
     there: defaultdict[tuple[str, str], list[Mistake]] = defaultdict(list)
     for top in ("core", "hosts"):
         for path in sorted((root / top).rglob("*.py")):
@@ -309,7 +309,8 @@ class Run:
         return "missed", f"by {len(tests)} tests"
 
     def caught_by(self, mistake: Mistake, tests: list[str]) -> tuple[str, str] | None:
-        """Return the first of the tests that fails with the mistake and passes without it."""
+        """Return `caught` and the first of the tests that fails with the mistake and passes without
+        it, `unfinished` and the reason, or None."""
         left = list(dict.fromkeys(tests))
         while left:
             mistake.put(self.tree, mistake.new)

@@ -12,8 +12,8 @@ from e2e.serving import environment
 from skills.skill_tree import write_skill
 from waiting import until
 
-#: A mishap is a file with the task's name and the mishap as its ending. The task removes the file,
-#: unless the mishap is ``bad``.
+#: A mishap is a file with the task's name and the mishap as its ending. A mishap after which the
+#: task is tried again happens once: the task removes the file first.
 SCRIPT = """
     import os
     import signal

@@ -25,8 +25,8 @@ READS = {
 
 
 class LyingHost:
-    """Introduces itself as a host does. ``lie`` is the whole body of the answer to calls, and
-    ``kind`` the body's type. ``result`` answers everything else."""
+    """Introduces itself as a host does. ``lie`` is the whole body of the answer to calls and to the
+    page's request for events, and ``kind`` is its type. ``result`` answers everything else."""
 
     def __init__(self) -> None:
         self.id = instances.new_id()
@@ -35,7 +35,7 @@ class LyingHost:
         self.kind = JSON
         #: The whole answer to calls, including its headers. Replaces ``lie``.
         self.raw = b""
-        #: True if the answer to a health check never ends.
+        #: True if no answer ever ends, not even the one to a health check.
         self.drips = False
         #: The number of bytes by which an answer is shorter than it claims.
         self.missing = 0

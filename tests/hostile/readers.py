@@ -139,7 +139,7 @@ def _inside(roots: WorkspaceRoots, path: str, write: bool) -> bool:
 
 
 def usd(random: Random, place: Place, number: int) -> Path:
-    """Write a layer, as text or as a crate, with some of its bytes spoiled."""
+    """Write a layer, as text or as a crate. In half of the files, some bytes are spoiled."""
     content = _layer(random, place)
     suffix = random.choice(("usda", "usdc", "usd"))
     if suffix != "usda" and random.random() < 0.8:
@@ -210,7 +210,7 @@ def _crate(text: bytes) -> bytes:
         try:
             layer.ImportFromString(text.decode())
         except Tf.ErrorException:
-            return text  # The package has no layer at all.
+            return text  # OpenUSD refuses this text, so it stays text.
         with tempfile.TemporaryDirectory() as folder:
             layer.Export(f"{folder}/a.usdc")
             _crates[text] = Path(folder, "a.usdc").read_bytes()

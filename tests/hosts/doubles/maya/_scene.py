@@ -171,7 +171,7 @@ class Node:
     referenced: str = ""
     #: The id of the assembly that shows the node.
     member_of: int | None = None
-    #: A shape's faces by the id of a shading group, unless it has all of them.
+    #: A shape's faces by the id of their shading group, unless the group has all of them.
     faces: dict[int, list[int]] = field(default_factory=dict)
 
     def split(self, attribute: str) -> tuple[str, int | None]:

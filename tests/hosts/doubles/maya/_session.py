@@ -46,7 +46,7 @@ class Session:
         #: True if the window is hidden or minimized, so that its views draw black.
         self.blank_views = False
         self.plugins: dict[str, Any] = {}
-        #: Settings of the FBX plug-in. The last ones apply.
+        #: The stack of the FBX plug-in's settings. The last ones apply.
         self.fbx: list[dict[str, dict[str, str]]] = []
         self.callbacks: dict[int, tuple[str, Any, Callable[..., object]]] = {}
         self.last_callback = 0
