@@ -8,7 +8,7 @@ measured.
 
 ``fuzz`` opens, asks, cancels, captures, renders, saves and undoes. In every other round the artist
 leaves the objects as they are and each client works on its own, so the scene has to match the
-answers. After each round an undo has to bring back the whole scene. ``opens`` has one client ask
+answers. After each round, undo has to bring back the whole scene. ``opens`` has one client ask
 and cancel while another opens a file. ``drags`` has a client delete what the artist drags, thirty
 times, while other code reads the window's modal operators. ``memory`` prints a line of CSV for
 every half minute; ``--without`` makes the same changes in Blender's own Python, without callboard.
@@ -102,7 +102,8 @@ class BlenderAgent(Agent):
     asking: ClassVar = {"name": "script__execute", "arguments": {"code": "pass"}}
 
     def harmless(self) -> None:
-        """Make a call that changes nothing: read, capture, render, or ask the artist and cancel."""
+        """Make a call that leaves the scene as it is: read, capture, render, save, or ask the
+        artist and cancel."""
         act = self.chance.randrange(5)
         if act == 0:
             self.ask()

@@ -19,11 +19,11 @@ without callboard then reads the saved file. A failure is one of:
 * undo wasn't exact
 * another process found something else in the saved file
 
-Each failure is tried again with fewer calls, and then with fewer objects. The shortest sequence
-that still fails is reported with its file and its calls, for ``--replay``. Prints counts, the
-doubts, and the refusals by reason, and exits with 1 if anything failed. A new tool is tried without
-being named here. A tool that removes something on purpose must be listed in ``MAY`` in its host's
-module.
+The first failure of each kind is tried again with fewer calls, and then with fewer objects. The
+shortest sequence that still fails is reported with its file and its calls, for ``--replay``. Prints
+counts, the doubts, and the refusals by reason, and exits with 1 if anything failed. A new tool is
+tried without being named here. A tool that removes something on purpose must be listed in ``MAY``
+in its host's module.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ REPLAY = 120
 SHRUNK = 1
 #: Number of changes after which a sequence is undone. Blender keeps 32 states.
 SEQUENCE = 6
-#: Tools that replace the scene, run a user's own code, or use a network.
+#: Tools that replace or save the scene, run a user's own code, or use a network.
 LEFT_OUT = {
     *("scene__open_file", "structure__new_scene", "scene__save_file", "script__execute"),
     "assets__download",

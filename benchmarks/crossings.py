@@ -413,7 +413,7 @@ def named(name: str, *homes: str) -> Any:
 
 
 def direct_client() -> Any:
-    """The farm's client inside its host, which older trees call ``OwnClient``."""
+    """Return the class of the farm's client inside a host. Older trees call it ``OwnClient``."""
     try:
         return named("OwnClient", "callboard.farm.own_calls", "callboard_programs.farm.own_calls")
     except SystemExit:

@@ -2,7 +2,7 @@
 costs little.
 
 Every connection opens its own MCP session, then sends its next request as soon as it has the answer
-to the last one (a closed loop). Answers may be JSON or server-sent events. POSIX only.
+to the last one (a closed loop). Answers may be JSON or server-sent events. Linux only.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def timed(work: Callable[[], Any], times: int = 1) -> float:
 
 
 def measure(tree: Path, cache: Path | None) -> dict[str, float]:
-    """Measure discovery alone, or warm discovery if ``cache`` is given."""
+    """Measure cold discovery, or warm discovery if ``cache`` is given."""
     from callboard.skills.catalog import SkillCatalog
 
     before = resident()

@@ -2,7 +2,7 @@
 scene and the answers. The artist's acts are in ``blender_window.py`` and ``freecad_window.py``.
 
 In every other round the artist leaves the objects as they are and each client works on its own, so
-the scene has to match the answers. After each round an undo has to bring back the whole scene.
+the scene has to match the answers. After each round, undo has to bring back the whole scene.
 """
 
 from __future__ import annotations
@@ -225,7 +225,8 @@ def together(window: Window, wild: bool) -> int:
 
 
 def exact_undo(window: Window, agent: Agent) -> int:
-    """Make three changes and undo them one by one. Check that the scene is the same as before."""
+    """Make five changes and undo them one by one. Check the scene after each undo. Return the
+    number of changes."""
     gui = window.gui
     scenes = [gui.run(window.scene)]
     name = f"U{agent.chance.randrange(10**6)}"

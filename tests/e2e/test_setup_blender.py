@@ -72,7 +72,7 @@ def user(tmp_path: Path) -> dict[str, str]:
 
 @pytest.fixture
 def known_blender(user: dict[str, str]) -> None:
-    """Save preferences in Blender, as a user did before."""
+    """Save preferences in Blender, as if the user had done so before."""
     subprocess.run(
         ["blender", "--background", "--python-expr", "import bpy; bpy.ops.wm.save_userpref()"],
         env=blender_environment(user),
