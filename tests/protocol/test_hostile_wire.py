@@ -247,7 +247,7 @@ def offer_everything(app: Served) -> None:
 
 
 def check(answer: Answer | None, sent: Any = None) -> None:
-    """Check that the answer is a JSON-RPC message or an HTTP refusal, without secrets."""
+    """Check that the answer is a JSON-RPC message or an HTTP refusal, without a traceback."""
     if answer is None:
         return
     assert answer.status in (200, 202, 400, 403, 404, 405, 406, 413, 415, 421), answer

@@ -204,8 +204,8 @@ def polySoftEdge(*names, angle=30.0, constructionHistory=True):
 
 
 def _kept(maker: str, node: Node, wanted: bool) -> str:
-    """Apply a maker. If the mesh has history, the maker is added to it, even if the caller wants no
-    history."""
+    """Add a maker to the mesh's history if the caller wants history, or if the mesh has some
+    already. Return the maker's name, or an empty string."""
     shape = session.scene.shape(node)
     fed = any(c[2:] == (shape.id, "inMesh") for c in session.scene.connections)
     return _history(maker, node) if wanted or fed else ""

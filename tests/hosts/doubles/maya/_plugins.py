@@ -1,4 +1,4 @@
-"""Loading and unloading plug-ins: Python files, and Autodesk's for USD."""
+"""Loading and unloading plug-ins: Python files, and those of Maya's own that are modelled."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def currentUnit(linear=None, angle=None, time=None, mode="create"):
 
 
 def _count_again(factor: float) -> None:
-    """Change the unit. Objects keep their real size."""
+    """Convert all lengths to another unit, so that objects keep their real size."""
     if factor == 1.0:
         return
     for node in session.scene.nodes.values():

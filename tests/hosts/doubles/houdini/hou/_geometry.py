@@ -93,7 +93,7 @@ class Geometry:
         self._prims, self._materials = prims, materials
 
     def _round(self):
-        """Return a rounded copy with the right counts. Each new point is in the middle of the
+        """Subdivide each face once, with the right counts. Each new point is in the middle of the
         element that it comes from."""
         middles: dict[tuple[int, int], int] = {}
         prims, materials = [], []

@@ -93,7 +93,7 @@ def mapScreenToWorldRay(pixel):
 
 
 def intersectRay(node, ray):
-    """Return the point that the ray hits. It passes through faces that are turned away from its
+    """Return the point that the ray hits. A ray passes through faces that are turned away from its
     start."""
     data, start, along = node._data, list(ray.pos), list(ray.dir)
     if not (data.poly or sc.primitive(*data.shape)):
