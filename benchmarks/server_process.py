@@ -52,7 +52,7 @@ class ServerProcess:
     def __init__(
         self, python: Path, script: str, home: Path, arguments: Sequence[str] = ()
     ) -> None:
-        # Installed packages already have bytecode. A checkout gets its bytecode below the home.
+        # Bytecode goes below the home, so that none is written into a checkout.
         environment = {
             **os.environ,
             "CALLBOARD_HOME": str(home),

@@ -162,7 +162,7 @@ def test_doctor_reports_a_folder_without_skills(
     main(["doctor"])
     out = capsys.readouterr().out
     assert "skill path" not in out
-    assert "stamp" not in out  # Each variable is for a different host.
+    assert "stamp" not in out  # Each variant is for a different host.
 
 
 PIN = "---\nname: intake\ndescription: Takes in.\nmetadata: {dcc-mcp: {version: VERSION}}\n---\n"

@@ -58,7 +58,7 @@ def _forget() -> None:
         clear()
     if str(_LIB) in sys.path:
         sys.path.remove(str(_LIB))
-    # Qt's objects may be deleted on this thread only, but the collector runs on any thread.
+    # Qt's objects may be deleted only on this thread, but the collector runs on any thread.
     gc.collect()
     for place in [place for place in sys.path_importer_cache if place.startswith(str(_LIB))]:
         del sys.path_importer_cache[place]

@@ -200,7 +200,7 @@ def test_each_kind_of_failure_has_its_code_and_all_have_one_shape(
         assert (status, kind) == (2, "wrong")
         assert "must have 'count', and not 'cuont'" in error["message"]
         assert failed("fails", "--json", "[]")[:2] == (2, "wrong")
-        # Windows shells pass the path like this.
+        # Some Windows shells pass JSON like this, without its quotes.
         status, kind, error = failed("fails", "--json", "{count: 1}")
         assert (status, kind) == (2, "wrong")
         assert error["message"].endswith("remove the quotes: give @FILE, or give - and pipe it in")

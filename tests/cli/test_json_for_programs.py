@@ -65,7 +65,7 @@ def test_a_skill_and_a_bundle(ask: Ask, tmp_path: Path) -> None:
 
     code, told = ask("pack", "shot-notes", "--no-start")
     assert (code, told["file"]) == (0, "shot-notes-0.1.0.mcpb")
-    # Doctor reports a PATH without python.
+    # Where PATH has no python, that is a finding too.
     assert [one for one in told["findings"] if "'python', which runs" not in one["message"]] == []
 
     code, told = ask("install-skill", "shot-notes-0.1.0.mcpb", "--no-start")

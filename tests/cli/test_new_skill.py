@@ -22,7 +22,7 @@ def test_the_new_skill_passes_lint_and_its_own_tests(tmp_path, capsys):
     assert main(["lint", str(folder)]) == 0
     assert capsys.readouterr().out == ""
     need("pxr")
-    # Run them as a TD would, without our settings, and with warnings as errors.
+    # Run the skill's tests as a TD would, without our settings, and with warnings as errors.
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-W", "error", "-p", "no:cacheprovider", "."],
         cwd=folder,

@@ -111,7 +111,7 @@ def test_official_clients_work_in_three_hosts_at_once(
             ):
                 if "typescript" in command[-1]:
                     assert_changes(each)
-                assert "probe.greeting" in each["prompts"]  # Blender has more tools.
+                assert "probe.greeting" in each["prompts"]  # Blender has more prompts.
                 assert_everything({**each, "prompts": ["probe.greeting"]}, revision, not_found)
         for _, name, *_ in work:
             with at(gateway, name) as client:

@@ -273,7 +273,7 @@ def test_a_host_killed_during_a_call_is_reported_once_and_replaced(tmp_path: Pat
             with anyio.fail_after(DEADLINE):
                 one = {"a": 1, "b": 2}
                 while (told := text(await session.call_tool("probe__add", one))) != OFFLINE:
-                    # Its process may outlive its sockets by a moment.
+                    # The host's process may outlive its sockets by a moment.
                     assert "is running, but does not answer now" in told
 
             heard.notifications.clear()

@@ -49,7 +49,7 @@ def test_a_session_is_asked_for_what_a_host_without_sessions_wants_to_know(
     with gateway.client("fake", able, {"elicitation/create": sign_in}) as client:
         assert "Ada" in text_of(client.call("ask_name"))
         assert "accept" in text_of(client.call("sign_in"))
-    # Sessions of 2025-11-25 identify such a question by its id.
+    # In sessions of 2025-11-25, a question that has a URL also has an id.
     assert asked[0]["requestedSchema"]["required"] == ["name"]
     assert asked[1]["url"] == "https://example.org/in"
     assert asked[1]["elicitationId"]

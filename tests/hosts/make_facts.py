@@ -218,7 +218,7 @@ def _node(folder: Path, where: str, name: str) -> dict[str, Any]:
                 entry["default"] = default[1]
         parms[named[1]] = {key: value for key, value in entry.items() if value not in ([], None)}
     newer = _newer(folder / "houdini_ramen", _CATEGORY[where].lower(), name)
-    # Parameters for layout, and repeated ones, have other names there.
+    # Parameters for layout, and repeated ones, have other names in the source for 21.0.
     return {
         "parms": parms,
         "versions": ["20.5"] * bool(parms) + ["21.0"] * bool(newer),

@@ -284,7 +284,7 @@ def test_what_a_referenced_file_says_is_changed_but_neither_renamed_nor_deleted(
     assert moved["verified"]
     lid = bench.call("scene__set_parent", {"name": f"{path}|char:Lid", "parent": "Group"})
     assert lid["object"]["path"] == f"{group}|char:Lid"
-    # Its parent can't be deleted either.
+    # The lid's new parent can't be deleted either.
     before = bench.everything()
     with pytest.raises(HostError, match="'char:Lid' is referenced"):
         bench.call("scene__delete", {"name": "Group"})

@@ -112,7 +112,7 @@ def test_layers_hide_what_they_hold_and_decide_how_it_is_drawn() -> None:
     cmds.setAttr("Props.visibility", False)
     assert cmds.ls("Crate", visible=True) == []
     assert cmds.getAttr("Crate.visibility")
-    # A node is in one layer.
+    # A node is in only one layer at a time.
     cmds.createDisplayLayer(cube, name="Others")
     assert cmds.ls("Crate", visible=True) == ["Crate"]
     cmds.delete("Others")

@@ -154,8 +154,8 @@ def test_what_instances_share_is_not_changed_and_takes_nothing_in(forest: Scene)
 
 
 def test_a_copy_has_the_values_of_each_sublayer(scene: Scene, tmp_path: Path) -> None:
-    """The animation department's layer has the hat, and the layout department's has its place, from
-    frame ten on."""
+    """The animation department's layer has the hat. The layout department's layer, which is offset
+    by ten frames, has the hero's place."""
     (tmp_path / "anim").mkdir()
     written(tmp_path / "anim", "prop.usda", '#usda 1.0\n(defaultPrim="P")\ndef Sphere "P" {}\n')
     layers = {

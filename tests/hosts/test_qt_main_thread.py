@@ -44,8 +44,8 @@ class QtFakeHost(FakeHost):
 
 
 def test_the_binding_is_the_one_in_which_the_application_runs(tmp_path: Path) -> None:
-    """Another binding is on the path and has been imported, and the environment asks for a
-    third."""
+    """Another binding is on the path and has been imported, and the environment asks for
+    it."""
     stray = tmp_path / "PySide2"
     stray.mkdir()
     (stray / "__init__.py").write_text("__version__ = '5.15.2'", encoding="utf-8")

@@ -93,7 +93,7 @@ def test_all_is_back_byte_for_byte(run: Run, home: Path, times: int) -> None:
     would = run("--undo", "--dry-run")[1]
     status, out, err = run("--undo", "--yes")
     assert (status, err) == (0, "")
-    # It says beforehand everything that it will do, including the folder with the records.
+    # The dry run lists everything that is then done, including the folder with the records.
     assert would == "".join(f"would {line}\n" for line in out.splitlines())
     assert "remove " in out
     assert contents(home) == before

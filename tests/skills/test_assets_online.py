@@ -136,7 +136,7 @@ def test_what_is_there_is_not_fetched_again(bench: Bench, haven: PolyHaven) -> N
 
 
 def test_a_link_in_its_place_is_not_followed(bench: Bench) -> None:
-    """A folder outside the roots isn't mistaken for an asset that was downloaded before."""
+    """A link to another folder isn't mistaken for an asset that was downloaded before."""
     _download(bench, "noon")
     inside, outside = bench.folder / "haven" / "noon_1k", bench.folder / "outside"
     inside.rename(outside)
