@@ -138,7 +138,7 @@ class WrongArgument(CallboardError, ValueError):
 
 
 class HostBusy(HostError):
-    """Raised when the host's main thread isn't answering and the queue is full."""
+    """Raised when the host's main thread is busy, or too much is already waiting or running."""
 
     code = HOST_BUSY
 

@@ -201,7 +201,7 @@ class Maps:
         run.state = "asking"
         call.state = "asking"
         await self._dispatcher.consent.ask_about_map(call, tool, why, shown)
-        self._dispatcher.admit(call.tool)  # The client that could be asked may have left.
+        self._dispatcher.admit(call.tool)  # The artist may have left since.
         call.state = "running"
 
     def _command(

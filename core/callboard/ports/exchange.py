@@ -67,14 +67,14 @@ class ExchangePort(Protocol):
 
     def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
         """Add the file's content to the scene, below ``parent`` or at the top, in the scene's units
-        and axes. Pass ``axes`` only for a format without any."""
+        and axes. Pass ``axes`` only for a format without any. Return the file's axes."""
 
     def export_file(
         self, path: str, objects: Sequence[str] | None, axes: Axes | None
     ) -> tuple[list[str], Axes]:
         """Write these objects with everything below them, or, if ``objects`` is None, the whole
-        scene. Return the files written, the requested one first. Files are complete or not written
-        at all."""
+        scene. Return the files written, the requested one first, and their axes. Files are complete
+        or not written at all."""
 
     def without_uvs(self, objects: Sequence[str] | None) -> Mapping[str, bool]:
         """Return the exported meshes that have faces but no UVs, by path. The value is True when

@@ -48,7 +48,7 @@ class CallRecord(NamedTuple):
 
     @property
     def is_error(self) -> bool:
-        """True when the client's answer was an error."""
+        """True when the client got an error."""
         return self.outcome != "ok"
 
     def as_trace(self) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def require_local(holder: TokenHolder, what: str, command: str) -> None:
 
 
 def status_of(error: CallboardError) -> int:
-    """Return the HTTP status that corresponds to the error's code."""
+    """Return the HTTP status that corresponds to this kind of error."""
     if isinstance(error, Unacceptable):
         return error.status
     if isinstance(error, NotFound):

@@ -1,4 +1,4 @@
-"""The schemas of REST answers, for the OpenAPI document."""
+"""The schemas of REST requests and answers, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ CAPABILITIES_CHANGE: Json = {
     "additionalProperties": False,
 }
 
-#: The body of ``POST /v1/artist/act``. Decisions that outlast one call are left to the panel.
+#: The body of ``POST /v1/artist/act``. ``do`` is an action, or the answer to a question.
 ARTIST_ACT: Json = {
     "type": "object",
     "properties": {

@@ -58,7 +58,7 @@ def import_checked(
 
 def asked_axes(kind: FileFormat, meters_per_unit: float | None, up_axis: str | None) -> Axes | None:
     """Return the axes for a file that doesn't state its own, or None for one that does. Raises
-    WrongArgument when axes are given for such a file."""
+    WrongArgument when axes are given for a file that states its own."""
     if kind.name in UNSTATED:
         unit = kind.meters_per_unit if meters_per_unit is None else meters_per_unit
         return Axes(unit, up_axis or kind.up_axis, meters_per_unit is not None)

@@ -1,4 +1,5 @@
-"""Reads a skill's folder into :class:`SkillMetadata`. Reads two files, runs nothing."""
+"""Reads a skill's folder into :class:`SkillMetadata`. Reads SKILL.md, the tools' file, and a script
+if the tools' file omits its description or a schema. Runs nothing."""
 
 from __future__ import annotations
 

@@ -132,9 +132,9 @@ class ChildProcess:
         """Begin to read.
 
         ``received`` is called with every JSON value that the process sends. ``ended`` is called
-        once, with a sentence, when the process ends without :meth:`stop`. Both are called on this
-        object's threads, so they must hand over their arguments and return at once. Call
-        :meth:`taken` for every value once it has been handled.
+        once, with a clause that says why, when the process ends without :meth:`stop`. Both are
+        called on this object's threads, so they must hand over their arguments and return at once.
+        Call :meth:`taken` for every value once it has been handled.
         """
         self._received = received
         self._ended = ended

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class HostBundles:
-    """The bundles of one host. ``keeper`` is set once there is a bundle. Use it on the server's
-    loop, or before the loop runs."""
+    """The bundles of one host. ``keeper`` is set once there is a folder for bundles. Use it on
+    the server's loop, or before the loop runs."""
 
     def __init__(
         self,
