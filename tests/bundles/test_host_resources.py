@@ -339,7 +339,7 @@ def test_text_types_in_any_dress() -> None:
 
 
 class Ctx:
-    """A tool's context. Its client has declared ``capabilities`` and gives ``answers``."""
+    """A tool's context. Its client has declared ``capabilities`` and gives ``answer``."""
 
     def __init__(self, capabilities: Any, answer: Any = None) -> None:
         self.client_capabilities = capabilities

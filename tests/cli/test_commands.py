@@ -288,7 +288,7 @@ def test_a_path_that_no_system_takes_is_a_sentence(
 
 def interrupted(command: str, module: str, text: str, tmp_path: Path) -> tuple[int, str]:
     """Run the command with the module's source replaced by ``text``. Return the command's exit code
-    and output."""
+    and stderr."""
     (tmp_path / "fakes").mkdir()
     (tmp_path / "fakes" / f"{module}.py").write_text(text)
     paths = os.pathsep.join(map(str, (tmp_path / "fakes", PROJECT / "core", PROJECT / "hosts")))

@@ -55,7 +55,7 @@ def callboard(home: dict[str, str]) -> Run:
 
 
 def listed(callboard: Run, count: int) -> list[dict[str, Any]]:
-    """Wait until ``callboard list`` has that many entries. Return them."""
+    """Wait until ``callboard list`` shows ``count`` hosts that serve. Return all its entries."""
 
     def serving_now() -> list[dict[str, Any]] | None:
         listings.append(json.loads(callboard("list", "--json")))
