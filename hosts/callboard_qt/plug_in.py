@@ -69,8 +69,8 @@ class QtPlugIn(ABC):
             self.arrive()
 
     def ready(self) -> None:
-        """Start the server if the artist has chosen autostart. Called when the application's
-        windows are open."""
+        """Start the server unless the artist has switched autostart off. Called when the
+        application's windows are open."""
         if self.loaded and self.options.autostart:
             self.start()
 

@@ -180,7 +180,7 @@ class BlenderUndo:
         return True
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
-        # A change from elsewhere between these steps has cleared the list.
+        # A change from elsewhere between these steps would have cleared the list.
         joined = self._steps[-len(undo_ids) :]
         if [str(step.last) for step in joined] != list(undo_ids):
             return None

@@ -18,7 +18,7 @@ _Copies = dict[Any, Any]
 
 def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Object:
     """Copy the tree beside the original, or into ``home`` if the original is only in another file's
-    collections. Linked objects become local ones."""
+    collections. Copies of linked objects are local."""
     originals = tree(top)
     copies: _Copies = {}
     for original in originals:
@@ -57,8 +57,8 @@ def _copy(original: bpy.types.Object, copies: _Copies) -> bpy.types.Object:
 
 
 def _own(copy: Any) -> Any:
-    """Return the copy without its override. The override would restore the members of the
-    original's override, and no others."""
+    """Return the copy without its override. With one, the copy would belong to the original's
+    override, which restores its own members when the file is opened, and no others."""
     if copy.override_library is None:
         return copy
     known = copy.bl_rna.functions["make_local"].parameters

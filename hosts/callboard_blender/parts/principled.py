@@ -85,7 +85,7 @@ def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
             socket.default_value = (*value, socket.default_value[3])
         else:
             socket.default_value = value * _SPECULAR if key == "specular" else value
-    # The color that the view shows in solid mode.
+    # The view shows these values in solid mode.
     if "color" in values:
         material.diffuse_color = (*values["color"], material.diffuse_color[3])
     for key, name in (("metalness", "metallic"), ("roughness", "roughness")):

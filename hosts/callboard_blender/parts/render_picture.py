@@ -1,6 +1,6 @@
 """Renders one picture and leaves the scene as it was.
 
-Inside Blender, the scene's own engine and settings are used. In background mode, a scene set to
+With a GUI, the scene's own engine and settings are used. In background mode, a scene set to
 EEVEE or Workbench, which need a graphics card, is rendered by Cycles on the processor with few
 samples.
 """

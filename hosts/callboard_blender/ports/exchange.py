@@ -251,7 +251,8 @@ def _value(owner: Any, name: str) -> Any:
 
 
 def _moved() -> Iterator[tuple[Any, Sequence[str]]]:
-    """Yield what an action moves, and the names of the values that it moves."""
+    """Yield the owners of values that playing an action changes, with the names of the values. The
+    choice of the action is one of them."""
     for obj in objects():
         keys = obj.data.shape_keys if obj.type in ("MESH", "CURVE", "LATTICE") else None
         if obj.animation_data is not None:

@@ -44,9 +44,9 @@ def write(
 
 
 def write_matrix(node: hou.ObjNode, wanted: hou.Matrix4) -> None:
-    """Set the parameters so that the local transform is ``wanted``. The pre-transform stays if that
-    is possible with it, and is reset otherwise. A shear, which parameters can't express, goes into
-    the pre-transform."""
+    """Set the parameters so that the local transform is ``wanted``. The pre-transform stays if the
+    parameters can give ``wanted`` with it, and is reset otherwise. A shear, which parameters can't
+    express, goes into the pre-transform."""
     node.setParmTransform(wanted * node.preTransform().inverted())
     if _is(node, wanted):
         return

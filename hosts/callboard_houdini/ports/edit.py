@@ -77,7 +77,7 @@ class HoudiniSceneEditor:
         for path, node in doomed.items():
             around = node.parent()
             if around is not None and around.path() in doomed:
-                continue  # The object moves with its subnet.
+                continue  # The object is deleted with its subnet.
             with telling(f"delete '{path}'"):
                 node.destroy()
         return list(doomed)

@@ -37,7 +37,7 @@ class MaxUndo(UndoSteps):
         self._running = False
         #: True once 3ds Max has reported an undo late, after its events were handled.
         self._reports_late = False
-        #: The count of recorded changes when our newest step was undone.
+        #: The count of recorded changes after our last undo or redo.
         self._undone_at = -1
         self._sets = sets
 

@@ -1,6 +1,6 @@
 """The port ``geometry``: facts about a mesh, and changes that don't need a modeller. Changes apply
-to the mesh at the only time that this host reads. If a mesh's points are animated, its faces must
-stay the same."""
+to the mesh at the only time that this host reads. Except for shading, a mesh's points may be
+animated, but its faces must not change over time."""
 
 from __future__ import annotations
 

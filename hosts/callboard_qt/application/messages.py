@@ -1,5 +1,5 @@
 """The callbacks by which an application reports that it is busy, such as saving or rendering. Calls
-that change the scene wait meanwhile. The application calls them on its main thread."""
+from clients wait meanwhile. The application runs the callbacks on its main thread."""
 
 from __future__ import annotations
 
