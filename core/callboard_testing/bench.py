@@ -96,8 +96,8 @@ class Bench:
                 self.editor.delete(names)
 
     def run(self, check: Check) -> None:
-        """Run a check on the main thread. Raises what the check raises, and SkipTest if the host
-        says that it has no such thing."""
+        """Run a check on the main thread. Raises what the check raises, but SkipTest in place of
+        NotOffered."""
         self.empty()
         try:
             getattr(check.suite(), check.id.split(".")[1])(self)

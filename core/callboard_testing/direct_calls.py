@@ -23,7 +23,8 @@ from callboard.skills.discovery_cache import DiscoveryCache
 from callboard.skills.model import ToolDeclaration
 from callboard.skills.scripts import SkillScripts
 
-#: Kept, because reading skills takes longer than most of their tests. Changed files are read again.
+#: The skills are kept, because reading them takes longer than most of their tests. Changed files
+#: are read again.
 _SKILLS = DiscoveryCache()
 
 
@@ -65,7 +66,7 @@ class DirectCaller:
         #: The latest answer's blocks, such as pictures. Empty if it had none.
         self.content: Sequence[Block | str] = ()
         self._entries: dict[str, Entry] = {}
-        #: The undo step of the last call that opened one, or None if that call changed nothing.
+        #: The undo step of the last call that completed one, or None if that call changed nothing.
         self.undo_id: str | None = None
         kind = host.identity.kind
         paths = search_paths(kind, [*skill_paths, *host.skill_paths])

@@ -54,8 +54,8 @@ class FakeClient:
     """One client. As a context manager it opens a session and ends it.
 
     ``capabilities`` are the ones that the client declares. ``answers`` maps a method of the
-    server's requests to the function that answers it. Call it from any thread, and from several at
-    once.
+    server's requests to the function that answers it. Use the client from any thread, and from
+    several at once.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class FakeClient:
             thread.join(DEADLINE)
 
     def listen(self) -> None:
-        """Open the session's own stream, and read it until it ends."""
+        """Open the session's own stream, and read it on a thread of its own until it ends."""
         connection = self._connect()
         self._streams.append(connection)
         connection.request("GET", self.path, headers=self.headers)

@@ -113,7 +113,7 @@ class FakeHost(Host):
     # -- for tests --------------------------------------------------------------------------------
 
     def require_main_thread(self) -> None:
-        """Raises WrongThread on any thread but the main one."""
+        """Raise WrongThread on any thread but the main one."""
         if threading.get_ident() != self._main:
             raise WrongThread(f"the host was used on the thread {threading.current_thread().name}")
 

@@ -30,7 +30,7 @@ from callboard_ui.theme import bold, em, fixed
 
 #: Width in ems above which every known fact about a call fits.
 _WIDE = 24.0
-#: Maximum height in ems of the details, unless the artist makes them higher.
+#: Maximum height in ems of the details, unless the artist makes them taller.
 _HIGH = 14.0
 
 
@@ -126,7 +126,7 @@ class CallDetails(QWidget):
         changes: Sequence[SceneChange] = (),
     ) -> None:
         """Show a call that has ended. ``record`` is None until it has been read. ``changes`` has
-        all changes that can be undone here."""
+        the changes that this server's calls made, oldest first."""
         self._begin(row, title)
         self._record = record
         facts = [word, visible(row.client), clock(row.started)]

@@ -18,7 +18,7 @@ from callboard_ui.link import Link
 from callboard_ui.theme import Kind, bold, em
 
 _COPIED_MS = 1500
-#: The icon and the color for each name that `words.state` returns.
+#: The icon and the color for each name that `texts.state` returns.
 _LOOKS: dict[str, tuple[str, Kind]] = {
     "ended": ("ring", "dim"),
     "stopped": ("pause", "warn"),

@@ -136,7 +136,7 @@ class Panel(QWidget):
         while dock is not None and not isinstance(dock, QDockWidget):
             dock = dock.parentWidget()
         if dock is not None and dock is not self._dock:
-            # A dock that another one covers hides nothing in it.
+            # When another dock covers this one, the panel in it gets no hide event.
             self._dock = dock
             dock.visibilityChanged.connect(self._moved)
         self._moved()

@@ -26,8 +26,8 @@ _PROBE = QSize(48, 48)
 
 def follow(panel: QWidget, *, by_palette: bool = False) -> None:
     """Make the panel readable under the style sheet of the application or of a parent, or on pale
-    buttons. Call it when the panel is shown and when styles change, and ``by_palette`` when the
-    palette does: a style sheet changes that too, and has drawn nothing yet."""
+    buttons. Call it when the panel is shown, when its style changes and, with ``by_palette``, when
+    its palette changes. A new style sheet changes the palette before it has drawn anything."""
     application = QApplication.instance()
     assert isinstance(application, QApplication)
     above = panel.parentWidget()

@@ -1,5 +1,5 @@
-"""The end of a command that calls a tool: prints the answer on stdout, and reports every failure in
-the same way."""
+"""Ends a command that calls a tool: prints the answer on stdout, and reports every failure in the
+same way."""
 
 from __future__ import annotations
 

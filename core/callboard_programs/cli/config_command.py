@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
         needs_bridge = False
     else:
         if arguments.gateway:
-            # This raises an error if it can't be an instance's name.
+            # This raises an error if the argument can't be an instance's name.
             instance_path(arguments.instance)
         needs_bridge = bridge() is None
         if arguments.write and needs_bridge:

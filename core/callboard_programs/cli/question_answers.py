@@ -87,8 +87,8 @@ def _fields(params: Json) -> dict[str, Json]:
 
 
 def _typed(params: Json) -> Json:
-    """Ask the person for each field, or yes or no if the question has no fields. Return the answer
-    to the question. If the input ends, the answer is a cancellation."""
+    """Ask the person for each field, or for yes or no if the question has no fields. Return the
+    answer to the question. If the input ends, the answer is a cancellation."""
     clear()
     shown = [str(params.get("message", "")), *([str(params["url"])] if "url" in params else [])]
     print(plain("\n".join(shown)), file=sys.stderr)

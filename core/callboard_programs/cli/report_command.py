@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _arrange(merged: list[str], split: list[str]) -> int:
-    """Merge or split rows of the report, and say which. Raises PeerError or HostError."""
+    """Merge or split rows of the report, and print which ones. Raises PeerError or HostError."""
     if len(merged) == 1:
         raise PeerError(
             "--merge takes two or more wordings, and the first one is the row that stays"

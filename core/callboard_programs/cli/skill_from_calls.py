@@ -23,7 +23,7 @@ from callboard.skills.from_calls.skill_writer import NewSkill, make_skill
 from callboard.skills.load import load_skill
 from callboard.skills.new_folder import write_folder
 
-#: Seconds between two calls that end a conversation without a session.
+#: Seconds without a call after which a conversation without a session has ended.
 _SILENCE = 1800.0
 
 
@@ -76,7 +76,8 @@ def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord
         raise PeerError("no call succeeded in that time; try --since all, or name calls by id")
     last = newest[0]
     where = Filter(since=since, client=last.client_name, host=last.host)
-    # Hosts of the same kind alternate, and trials in one host aren't part of the work in another.
+    # The client may alternate between hosts of the same kind, and trials in one host aren't part of
+    # the work in another.
     server = server_of(last.call_id)
     page = reader.recent(where, limit=MAX_PAGE).calls
     recent = [call for call in page if server_of(call.call_id) == server]

@@ -61,7 +61,7 @@ def _show(answer: Json) -> None:
         print("the client was notified that you cancelled the call; it may call again")
 
 
-#: The text about the changes of the call, by whether the host could undo them.
+#: The text about the call's changes, by whether the host could undo them.
 _BACK = {
     True: "; its changes were undone",
     False: "; some of its changes could not be undone: look at the scene",

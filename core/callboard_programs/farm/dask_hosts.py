@@ -137,7 +137,7 @@ class DaskHosts:
     # -- receiving --------------------------------------------------------------------------------
 
     def ended(self) -> Iterable[tuple[Attempt, Json | Loss]]:
-        """Return the attempts that have ended. Raises HostError if the scheduler is gone."""
+        """Yield the attempts that have ended. Raises HostError if the scheduler is gone."""
         self._reported(len(self._out), self._hosts)
         finished = []
         for item in self._heard():

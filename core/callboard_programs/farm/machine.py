@@ -11,8 +11,8 @@ PATIENCE = 10.0
 
 def offers(hosts: int = 1) -> list[dict[str, float]]:
     """Return the amounts that each of ``hosts`` hosts on this machine offers: ``memory`` in bytes,
-    an equal share for each host, and ``gpu``, the number of NVIDIA cards for this host alone, if
-    there are any."""
+    an equal share for each host, and ``gpu``, the number of NVIDIA cards that the host has to
+    itself, if there are any."""
     # Use Dask's own figure, because it respects the limits of a container or of the process.
     from distributed.system import MEMORY_LIMIT
 

@@ -88,7 +88,7 @@ class Supervisor:
                 return
 
     def _rest(self) -> None:
-        """Wait before the next attempt, or until :meth:`stop` is called."""
+        """Wait before the next attempt. Return early if :meth:`stop` is called."""
         try:
             self._heard.get(timeout=PAUSE)
         except Empty:

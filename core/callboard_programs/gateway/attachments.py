@@ -1,5 +1,5 @@
 """The instances that one session has attached, their tools under unique names, and the session's
-connections, also to instances that it hasn't attached."""
+connections, including those to instances that it hasn't attached."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Directory:
         return self._keepers[name][0]
 
     def follow(self) -> None:
-        """Connect to every serving instance, so that changes of its lists are noticed from now
+        """Connect to every serving instance, so that changes to its lists are noticed from now
         on."""
         if self._following is None or self._following.done():
             self._following = asyncio.ensure_future(self.offers())

@@ -141,9 +141,9 @@ def _free(kind: str, kept: dict[str, SceneIdentity]) -> str | None:
 
 
 class NameFinder(OneServerFinder):
-    """Finds the instance with a name, for one conversation. With ``remembers``, the name never
-    leads the conversation to a different scene than before, even if the name has been freed and
-    assigned to another scene."""
+    """Finds the instance with a given name, for one conversation. With ``remembers``, the name
+    never leads the conversation to a different scene than before, even if the name has been freed
+    and assigned to another scene."""
 
     def __init__(self, name: str, names: HostNames, *, remembers: bool = True) -> None:
         matched = NAME.fullmatch(name)

@@ -83,7 +83,7 @@ class RemoteListener(Listener):
             raise HostError(f"can't listen on {self._outside.address}: {why}") from None
 
     async def open(self) -> None:
-        """Bind the port. Raises HostError."""
+        """Serve on the port that :meth:`take_port` has bound. Raises HostError."""
         # The gateway's own token is valid on this machine only, so use a new token that no client
         # knows.
         access = Access(self.port, new_token(), self._find, hosts=[self._host])

@@ -123,7 +123,8 @@ class GatewayServer:
         if request.method in LISTINGS:
             return await LISTINGS[request.method].all(self._directory)
         if request.method in PASSED_ON:
-            assert isinstance(request, SessionRequest)  # a request without a session is passed on
+            # The endpoint has already passed on such a request if it has no session.
+            assert isinstance(request, SessionRequest)
             name, params = await self._passed_on(request.method, request.params)
             return await self._pass_on(
                 self.attachments(request.session).side(name), request, params
@@ -165,7 +166,8 @@ class GatewayServer:
 
     async def _call_own(self, name: str, arguments: Json, request: PeerRequest) -> Json:
         if name == own_tools.CALL:
-            assert isinstance(request, SessionRequest)  # a request without a session is passed on
+            # The endpoint has already passed on such a request if it has no session.
+            assert isinstance(request, SessionRequest)
             side = self.attachments(request.session).side(await self._resolve(arguments))
             return await self._pass_on(side, request, inner_params(request.params, arguments))
         functions: dict[str, Callable[[Json, PeerRequest], Awaitable[Json]]] = {

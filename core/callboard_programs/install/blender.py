@@ -119,8 +119,8 @@ def made_elsewhere() -> list[Path]:
 
 
 def background_server() -> tuple[list[str], dict[str, str]] | None:
-    """Return the command, and its environment, that starts the Blender on the path without a window
-    and with the server. Return None if there is no Blender on the path."""
+    """Return the command that starts the Blender on the path, without a window and with the server,
+    and the command's environment. Return None if there is no Blender on the path."""
     blender = next((one for one in _blenders(None) if one.program is not None), None)
     if blender is None or blender.program is None:
         return None

@@ -24,8 +24,8 @@ def place(
     beside: str | None = None,
 ) -> list[str]:
     """Make ``folder`` hold ``files``, which maps names with forward slashes to contents. All files
-    are below ``ours``, a folder for nothing else, except for the one named ``beside``. Return a
-    line about the change that was made or, with ``dry_run``, would be made, or no line if nothing
+    except the one named ``beside`` are below ``ours``, a folder that contains nothing else. Return
+    a line about the change that was made or, with ``dry_run``, would be made, or no line if nothing
     changes. Raises HostError, before any change, if a file that ``place`` didn't write would be
     overwritten."""
     known = _receipt(folder, ours, beside)

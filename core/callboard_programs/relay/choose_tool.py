@@ -64,8 +64,8 @@ class HostChoice:
         #: True once there have been several hosts in this conversation. The tool is listed from
         #: then on.
         self.offered = False
-        #: The names of the tools that have the argument ``host``. Empty until they are listed, or
-        #: called: some clients start a bridge for each call, which lists nothing.
+        #: The names of the tools that have the argument ``host``. Empty until the tools are listed
+        #: or one is called. Some clients start a bridge for each call, and never list the tools.
         self._common: set[str] = set()
 
     def takes(self, request: Request | PeerRequest) -> bool:

@@ -27,7 +27,7 @@ class Finder(Protocol):
     kind: str | None
     #: The reason, for the caller, why no host is found; empty if nothing is running at all.
     reason: str
-    #: True when the agent may choose, because hosts other than the intended one are running.
+    #: True when the agent may choose: several hosts fit, or only other hosts are running.
     undecided: bool
     #: The error for calls, in place of ``reason``, when none of the running hosts is the intended
     #: one.
@@ -44,7 +44,7 @@ class Finder(Protocol):
         """Note that the host is connected."""
 
     def changed(self) -> bool:
-        """Return whether a new search is due, because files have changed or after ``forget``."""
+        """Return whether a new search is due: files have changed, or ``forget`` was called."""
 
     def forget(self) -> None:
         """Make a new search due, even if no file has changed."""
@@ -74,7 +74,7 @@ class HostFinder:
         self._seen: object = None
         #: The reason, for the caller, why no host is found; empty if nothing is running at all.
         self.reason = ""
-        #: True when the agent may choose, because hosts other than the intended one are running.
+        #: True when the agent may choose: several hosts fit, or only other hosts are running.
         self.undecided = False
         self.refusal: CallboardError | None = None
 
@@ -113,7 +113,7 @@ class HostFinder:
         self._seen = None
 
     def changed(self) -> bool:
-        """Return whether a new search is due, because files have changed or after ``forget``."""
+        """Return whether a new search is due: files have changed, or ``forget`` was called."""
         return announced_files() != self._seen
 
     def find(self) -> Instance | None:

@@ -24,8 +24,8 @@ from callboard_programs.relay.relay import Relay
 #: Seconds within which a host's questions are collected, so that the client is asked only once.
 TOGETHER = 0.02
 #: Seconds allowed for a call to end before its client is asked questions that don't belong to any
-#: call, such as for the roots, which hosts request from each new session. Most calls don't need the
-#: answers.
+#: call, such as the request for the roots, which hosts send to each new session. Most calls don't
+#: need the answers.
 OWN_ACCOUNT = 1.0
 #: Maximum notifications that are kept while a call waits for its client.
 MISSED_LIMIT = 256
@@ -204,7 +204,7 @@ def _name(message: Json) -> str:
 
 
 def _pass_on(message: Json, request: StatelessRequest) -> None:
-    """Pass on a message that belongs to the client's request. Changes of lists go to the client's
+    """Pass on a message that belongs to the client's request. Changes to lists go to the client's
     listening streams instead."""
     method, params = message["method"], object_in(message, "params")
     if method == "notifications/progress" and "progressToken" in request.meta:

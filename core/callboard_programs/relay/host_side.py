@@ -298,7 +298,7 @@ class HostSide:
 
     def _over_sessions(self) -> StatelessEra:
         if self._onto_sessions is None:
-            from callboard_programs.relay.onto_sessions import OntoSessions  # few hosts need it
+            from callboard_programs.relay.onto_sessions import OntoSessions  # Few hosts need it.
 
             onto = OntoSessions(self.keeper, self._relay, self._send_request, self._lost)
             era = StatelessEra(onto, lambda tool: self.keeper.offline.known.tool_schema(tool))
@@ -355,7 +355,7 @@ class HostSide:
     async def _without_session(self, link: Link, client: RelayedClient) -> OntoStateless:
         """Return the stand-in for a session on a host that doesn't support sessions. Raises
         Unreachable or Broken."""
-        from callboard_programs.relay.onto_stateless import OntoStateless  # few hosts need it
+        from callboard_programs.relay.onto_stateless import OntoStateless  # Few hosts need it.
 
         called = object_in(client.request.params, "clientInfo")
         link.session = instead = OntoStateless(link, called, client.session)

@@ -157,7 +157,7 @@ class Link:
             pass
 
     async def known(self) -> KnownHost:
-        """Return the host's introduction and lists. Raises Unreachable or Broken."""
+        """Return the host's introduction and lists. Raises HostError."""
         if self._own_session is not None:
             discovered = object_in(self._own_session.response, "result")
             server = object_in(discovered, "serverInfo")

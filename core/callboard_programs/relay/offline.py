@@ -132,9 +132,9 @@ class LostServer:
 
 
 def refuse(method: str, text: str) -> Json:
-    """Return the result for a tool call that no host can perform. The result isn't an error,
-    because agents read results, while errors are shown to people. Raises HostOffline for any other
-    request."""
+    """Return the result for a tool call that no host can perform. It isn't a JSON-RPC error,
+    because agents read results, while such errors are shown to people. Raises HostOffline for any
+    other request."""
     if method != "tools/call":
         raise HostOffline(text)
     return {"content": [{"type": "text", "text": text}], "isError": True}

@@ -143,7 +143,7 @@ class OntoSessions:
             return result_of(response)
         except RemoteError as error:
             if error.code == RESOURCE_NOT_FOUND:
-                error.code = INVALID_PARAMS  # This is the code of this era.
+                error.code = INVALID_PARAMS  # The stateless era uses this code.
             raise
 
     def _hold(self, call: HeldCall, request: StatelessRequest) -> None:

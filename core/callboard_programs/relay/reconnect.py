@@ -107,7 +107,7 @@ class Reconnector:
         there are several hosts."""
         arguments = params.get("arguments")
         if not self.choice.offered and isinstance(arguments, dict) and "host" in arguments:
-            await self.current()  # until then nobody knows how many there are
+            await self.current()  # The search shows how many hosts there are.
         return await self.choice.directed(params) if self.choice.offered else params
 
     async def current(self) -> Link | None:
@@ -182,8 +182,8 @@ class Reconnector:
             self.drop(link)
 
     async def _pause(self) -> None:
-        """Wait until a request asks for a host or a file has changed. Always wait at least briefly,
-        so that a host that refuses isn't asked again and again without a pause."""
+        """Wait until a request asks for a host or a file has changed. Files are checked only after
+        a brief wait, so that a host that refuses isn't asked again and again without a pause."""
         while True:
             try:
                 await asyncio.wait_for(self._look_now.wait(), LOOK_EVERY)

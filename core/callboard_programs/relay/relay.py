@@ -114,7 +114,7 @@ def result_of(response: Json) -> Json:
 
 def _outlet(channel: Channel, id: Id) -> ResponseChannel | None:
     """Return the client's channel for the response to that request, or None for a response that no
-    client gets, such as to our own requests."""
+    client gets, such as one to our own requests."""
     while isinstance(channel, SessionRequest):
         if channel.id != id:
             return None

@@ -66,7 +66,7 @@ class Backup:
     seen: list[str] | None = None
 
     def will_make(self, folder: Path) -> None:
-        """Note this folder and its parents, as far as they don't exist yet."""
+        """Note this folder and its parents, except those that exist already."""
         missing = []
         while not folder.exists() and str(folder) not in self.folders:
             missing.append(str(folder))

@@ -31,7 +31,7 @@ _USERS = ("bundles", SETTINGS)
 
 
 def undo(tell: Tell, dry_run: bool = False) -> bool:
-    """Restore everything, and return whether all of it succeeded. A later call tries the rest
+    """Restore everything, and return whether all of it is restored. A later call tries the rest
     again. Raises HostError if callboard is running anywhere, if another setup is running, or if
     callboard can't be removed from a host."""
     if not data_folder().is_dir():
@@ -94,8 +94,8 @@ def _uninstall(host: str, kept: Backup, tell: Tell, dry_run: bool) -> set[str]:
     places = how.user_folders().values()
     before = {name for place in places for name in listing(place)}
     if kept.seen is not None:
-        # Setup was killed. Of everything that has appeared since then, only empty folders are
-        # certain not to be the user's.
+        # Setup was killed while a host was running. Of everything that has appeared since that host
+        # was started, only empty folders are certain not to be the user's.
         kept.folders += [n.rstrip("/") for n in before - {*kept.seen} if n.endswith("/")]
     for line in how.uninstall(None, dry_run):
         tell(line)

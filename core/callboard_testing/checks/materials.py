@@ -25,7 +25,7 @@ from callboard_testing.checks.trust import check_change
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: A value for each property of a material. None is a default in any host.
+#: A value for each property of a material. No host has any of these values as a default.
 VALUES: Json = {
     "color": [0.25, 0.5, 0.125],
     "metalness": 0.75,

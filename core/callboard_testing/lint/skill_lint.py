@@ -294,7 +294,7 @@ def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_y
 
 
 def _lint_half_read(skill: SkillMetadata, document: safe_yaml.Document) -> Iterator[Finding]:
-    """Check the scripts of tools with wrong entries, as far as the entries name their scripts."""
+    """Yield findings about the scripts of tools whose entries are wrong but do name a script."""
     signatures, read = Signatures(skill.path), {tool.name for tool in skill.tools}
     for at, entry in tool_entries(document):
         if entry.get("name") in read or document.duplicate_under(*at) is not None:

@@ -60,7 +60,7 @@ def _newcomer(known: KnownClient) -> Json:
 
 
 class _Watch:
-    """Follows the events of the instance with a name."""
+    """Follows the events of the instance with a given name."""
 
     def __init__(self, name: str, entry: ListedInstance, changed: Callable[[str], None]) -> None:
         self.entry = entry

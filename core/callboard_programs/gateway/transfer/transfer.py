@@ -32,7 +32,7 @@ MOST_OBJECTS, LISTED = 2000, 100
 _STEPS = 5
 #: Maximum differences that a refusal describes.
 _SAID = 3
-#: Seconds to wait until a host has finished writing or reading.
+#: Maximum seconds to wait for a host to finish writing or reading.
 _PATIENCE = 30.0
 
 
