@@ -32,7 +32,7 @@ LAYERS = {
         {"rest"},
         {"app"},
         {"headless", "skill_server"},
-        # The face has names from every layer, which are resolved on first use.
+        # The public face has names from every layer, which are resolved on first use.
         {"__init__", "__main__"},
     ),
     # Programs that people start.
@@ -60,7 +60,7 @@ OF_ALL = {"conformance", "docs", "e2e", "hostile", "hosts", "packaging", "seeds"
 
 def sources(root: Path) -> Iterator[Path]:
     for path in sorted(root.rglob("*.py")):
-        # Skill scripts are code such as a user would write. They may import the whole face.
+        # Skill scripts are code such as a user would write. They may import the whole public face.
         if "bundled" not in path.parts and "scripts" not in path.parts:
             yield path
 
