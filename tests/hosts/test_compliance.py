@@ -49,7 +49,7 @@ def blender_outcomes() -> dict[str, dict[str, str]]:
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONPATH": python_path()},
-        timeout=300,
+        timeout=900,
         check=False,
     )
     outcomes = [json.loads(line) for line in done.stdout.splitlines()]
@@ -60,7 +60,7 @@ def blender_outcomes() -> dict[str, dict[str, str]]:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(330)  # The first test waits for all checks.
+@pytest.mark.timeout(930)  # The first test waits for all checks.
 @pytest.mark.parametrize("check_id", IN_BLENDER)
 def test_blender(check_id: str, blender_outcomes: dict[str, dict[str, str]]) -> None:
     outcome = blender_outcomes[check_id]

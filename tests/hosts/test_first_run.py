@@ -33,7 +33,7 @@ def an_archive(path: Path, host: str) -> Path:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(330)  # The first run may take as long as its process.
+@pytest.mark.timeout(930)  # The first run may take as long as its process.
 @pytest.mark.parametrize(
     ("script", "kind", "host", "double"),
     [
@@ -72,7 +72,7 @@ def test_it_reports_and_leaves_nothing(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=900,
         check=False,
     )
     report = json.loads((folder / f"callboard-first-run-{kind}.json").read_text("utf-8"))
