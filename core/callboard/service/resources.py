@@ -144,8 +144,8 @@ def _variables_in(template: str, uri: str) -> dict[str, str] | None:
     """Return the values of the template's variables in ``uri``, each as long as possible, or None
     if the URI doesn't match.
 
-    A regular expression with several variables could take hours for a URI made for that. This takes
-    one pass over the URI for each part of the template.
+    A regular expression with several variables could take hours for a crafted URI. This takes one
+    pass over the URI for each part of the template.
     """
     # Level 1 of RFC 6570: a variable stands for one segment, {+name} for several.
     parts = re.split(r"\{(\+?[A-Za-z_][A-Za-z0-9_]*)\}", template)

@@ -33,7 +33,7 @@ class Argument(NamedTuple):
 
 
 class Prompt(NamedTuple):
-    """One prompt. ``body`` is a template, or with ``literal`` text that is served unchanged."""
+    """One prompt. ``body`` is a template or, with ``literal``, text that is served unchanged."""
 
     name: str
     skill: str
