@@ -139,7 +139,10 @@ def duplicate(
 
 def select(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
-    wanted = editor.select(_named(name, names))
+    asked = _named(name, names)
+    wanted = editor.select(asked)
+    if len(wanted) < len(asked):  # Two names may mean one object.
+        wanted = [reader.get(each)["path"] for each in asked]
     selection = reader.selection()
     expect(set(selection) == set(wanted), "selection", wanted, selection)
     return {"changed": [], "created": [], "verified": True, "selection": selection}
