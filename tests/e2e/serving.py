@@ -16,7 +16,7 @@ from types import TracebackType
 PROJECT = Path(__file__).resolve().parent.parent.parent
 SKILLS = Path(__file__).resolve().parent / "skills"
 #: Seconds within which a process must have started, or ended.
-DEADLINE = 60.0
+DEADLINE = 180.0
 
 
 def environment(home: Path) -> dict[str, str]:

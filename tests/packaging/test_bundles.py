@@ -138,8 +138,8 @@ def test_it_serves_without_windows_where_nothing_else_is_installed(tmp_path: Pat
 @pytest.mark.parametrize(
     ("name", "source", "problem"),
     [
-        ("a.py", b"import tornado.web\n", "from outside"),
-        ("a.py", b"def f():\n    from yaml import load\n", "from outside"),
+        ("a.py", b"import tornado.web\n", "by its public name"),
+        ("a.py", b"def f():\n    from yaml import load\n", "by its public name"),
         ("a.py", b"type A = int\n", r"Python 3\.10 can't read"),
     ],
 )
