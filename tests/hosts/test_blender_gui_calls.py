@@ -19,7 +19,7 @@ if reason := missing():
     pytest.skip(reason, allow_module_level=True)
 
 FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 300 * FACTOR)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200 + 300 * FACTOR)]
 
 SCRIPT = """
 import bpy
