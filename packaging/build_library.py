@@ -56,16 +56,17 @@ def _imported(others: Files, ours: Files) -> Files:
         if name.endswith(".py"):
             named[name.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = name
     to_do = [module for module, name in named.items() if name in ours]
-    seen = {*to_do, *(f"{NAMESPACE}.{module}" for module in UNUSED)}
+    seen = set(to_do)
+    unused = {f"{NAMESPACE}.{module}" for module in UNUSED}
     while to_do:
         module = to_do.pop()
         name = named[module]
         inside = module if name.endswith("/__init__.py") else module.rpartition(".")[0]
         source = ours[name] if name in ours else others[name]
-        fresh = {each for each in _names_in(source, inside) if each in named} - seen
+        fresh = {each for each in _names_in(source, inside) if each in named} - seen - unused
         seen |= fresh
         to_do += fresh
-    kept = {named[module] for module in seen if not module.endswith(tuple(UNUSED))}
+    kept = {named[module] for module in seen}
     return {name: data for name, data in others.items() if name in kept or name[-3:] != ".py"}
 
 

@@ -4,7 +4,7 @@
 
 LOGS is the folder in which `.ci/stages.sh` keeps the files of each stage of tests: its command,
 pytest's cache, its counts and its report. A stage's failed tests are run alone, in a new process.
-If all pass, they count as passed, and `NUMBER.alone` names each in a sentence. If more than six
+If all pass, they count as passed, and `NUMBER.alone` names each in a sentence. If more than three
 tests failed, none is rerun.
 """
 
@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 #: Maximum number of failed tests in the whole run. More failures can't be a fluke.
-LIMIT = 6
+LIMIT = 3
 #: Seconds for one stage's tests.
 SECONDS = 600
 
