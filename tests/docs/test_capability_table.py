@@ -28,7 +28,7 @@ MODULES = {
 EVERYWHERE = {"network"}
 #: Capabilities that need something from the machine besides the host.
 CONDITIONS = {
-    "usd": "with its USD plug-in, or a build with USD",
+    "usd": "with the application's USD plug-in, or in a build that includes USD",
     "viewport": "with a window",
     "script.execute": "while somebody can be asked (in Blender with a window, elsewhere with the "
     "panel open), or with `--allow`",
