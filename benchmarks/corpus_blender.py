@@ -411,7 +411,7 @@ class Stage:
     def harm(
         self, tool: str, given: dict[str, Any], answer: Any, before: Contents, after: Contents
     ) -> Iterator[str]:
-        """Yield everything that a call changed although that isn't the tool's purpose."""
+        """Yield everything that a call changed beyond the tool's purpose."""
         may = [MAY[each] for each in MAY if re.fullmatch(each, tool)]
         shown = {reference(obj) for obj in bpy.context.scene.objects}
         for key, path, old, new in changes(before, after):

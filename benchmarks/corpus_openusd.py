@@ -132,7 +132,7 @@ class Stage:
     def harm(
         self, tool: str, given: dict[str, Any], answer: Any, before: Contents, after: Contents
     ) -> Iterator[str]:
-        """Yield everything that a call changed although that isn't the tool's purpose."""
+        """Yield everything that a call changed beyond the tool's purpose."""
         may = [MAY[each] for each in MAY if re.fullmatch(each, tool)]
         for key, field, old, new in changes(before, after):
             if key in before.linked:
@@ -144,8 +144,8 @@ class Stage:
         self.host.stage.GetRootLayer().Export(f"{path}.usda")
 
     def read_by_another(self) -> Iterator[str]:
-        """Save, and yield every place where a process without callboard reads a different value
-        from the file."""
+        """Save, and yield every place whose value differs when a process without callboard reads
+        the file."""
         self.save(str(self._folder / "saved"))
         here = Contents(self.host.stage.GetRootLayer()).values
         done = subprocess.run(

@@ -2,7 +2,7 @@
 
     python benchmarks/gateway.py [--rounds N] [--calls N] [--instances N …] [--json]
 
-A call through the gateway and the same call made directly are measured in turns, so that the
+A call through the gateway and the same call made directly are measured in turn, so that the
 machine's other work affects both alike. Lists and searches are measured as the number of instances
 grows.
 """

@@ -1,6 +1,6 @@
 """callboard compared with dcc-mcp-core and fastmcp: latency, throughput, start, memory, as ratios.
 
-The servers run side by side and are measured in turns, round after round, so that the machine's
+The servers run side by side and are measured in turn, round after round, so that the machine's
 other work affects all of them alike. Read the ratios, because the absolute figures are this
 machine's.
 

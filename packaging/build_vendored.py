@@ -44,7 +44,7 @@ _NOTICE = b"\n# Changed by callboard, which loads this under a private name.\n"
 
 
 def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
-    """Return the Python files of ``packages`` in the wheels, below the private name."""
+    """Return the Python files of ``packages`` in the wheels, under the private name."""
     files: Files = {
         f"{NAMESPACE}/__init__.py": b'"""Packages of others that callboard carries."""\n'
     }

@@ -343,7 +343,7 @@ def bring_in(blender: FakeClient) -> Session:
     path = {"path": "workspace://set.usda"}
     parts = ("format", "meters_per_unit", "up_axis", "created_count", "without_uvs")
     told = it.call(
-        blender, "exchange__import", path, *parts, why="The file is in centimetres, with Y up:"
+        blender, "exchange__import", path, *parts, why="The file is in centimeters, with Y up:"
     )
     seat = next(each for each in told["created"] if each.endswith("Seat"))
     asked = {"name": seat}
@@ -353,7 +353,7 @@ def bring_in(blender: FakeClient) -> Session:
         "scene__get_object",
         asked,
         *parts,
-        why="The seat in the scene, in metres, with Z up:",
+        why="The seat in the scene, in meters, with Z up:",
     )
     it.note(f"So the seat is {found['bounds']['max'][2]:.2f} m above the ground.")
     it.call(blender, "viewport__look", stool_look(), why="How it looks:")
@@ -525,7 +525,7 @@ def cylinder(name: str, radius: float, heights: tuple[float, float], x: float, z
 
 
 def stage() -> str:
-    """A stool in two finishes, in centimetres, Y up."""
+    """A stool in two finishes, in centimeters, Y up."""
     shapes = cylinder("Seat", 18, (44, 48), 0, 0)
     for number, (x, z) in enumerate(((-11, -11), (11, -11), (-11, 11), (11, 11)), 1):
         shapes += cylinder(f"Leg_{number}", 1.6, (0, 44), x, z)

@@ -105,7 +105,7 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
 
 
 def _end_serving(number: int, frame: FrameType | None) -> None:
-    """End the serving once the running call has ended. A second Ctrl+C interrupts that call."""
+    """Stop serving once the running call has ended. A second Ctrl+C interrupts that call."""
     # A KeyboardInterrupt here would only make the call in which it arrives fail.
     residence.interrupt()
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -8,6 +8,7 @@ import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 
 from callboard.transport.http.handshakes import Handshakes
+from callboard.transport.http.socket_stream import READ_AHEAD, SocketStream
 from callboard_programs.gateway.certificate import own_certificate
 from callboard_testing.fake_host import DEADLINE
 from needed import needs
@@ -17,17 +18,14 @@ MOST = 3
 AN_HOUR = 3600.0
 
 
-class Echo(asyncio.Protocol):
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self.transport = transport
+class Echo(SocketStream):
+    """Sends back whatever arrives."""
 
-    def data_received(self, data: bytes) -> None:
-        self.transport.write(data)
+    def __init__(self) -> None:
+        super().__init__(lambda stream: None, memoryview(bytearray(READ_AHEAD)))
 
-    def connection_lost(self, error: Exception | None) -> None:
-        # Python 3.10's TLS warns if only the peer has closed the connection.
-        self.transport.close()
+    def receive(self, data: bytes) -> None:
+        self.write(data)
 
 
 class Server:

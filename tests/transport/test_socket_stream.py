@@ -7,11 +7,12 @@ import socket
 import struct
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 
 import pytest
 from tornado.iostream import StreamClosedError, UnsatisfiableReadError
 
-from callboard.transport.http.socket_stream import SocketStream
+from callboard.transport.http.socket_stream import READ_AHEAD, SocketStream
 
 HEAD_END = rb"\r?\n\r?\n"
 PATIENCE = 10.0
@@ -24,7 +25,9 @@ async def connected() -> AsyncIterator[tuple[SocketStream, Client]]:
     """Return both ends of one connection."""
     opened: asyncio.Future[SocketStream] = asyncio.get_running_loop().create_future()
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: SocketStream(opened.set_result), "127.0.0.1", 0)
+    room = memoryview(bytearray(READ_AHEAD))
+    stream_of = partial(SocketStream, opened.set_result, room)
+    server = await loop.create_server(stream_of, "127.0.0.1", 0)
     reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname()[:2])
     stream = await opened
     try:
@@ -141,7 +144,9 @@ def test_a_client_that_resets_before_it_is_hung_up_on_does_no_harm() -> None:
     async def check() -> None:
         loop = asyncio.get_running_loop()
         opened: asyncio.Future[SocketStream] = loop.create_future()
-        server = await loop.create_server(lambda: SocketStream(opened.set_result), "127.0.0.1", 0)
+        room = memoryview(bytearray(READ_AHEAD))
+        stream_of = partial(SocketStream, opened.set_result, room)
+        server = await loop.create_server(stream_of, "127.0.0.1", 0)
         client = socket.create_connection(server.sockets[0].getsockname()[:2])
         stream = await opened
         left = loop.create_future()

@@ -2,8 +2,8 @@
 
 A style sheet colors widgets without changing the palette, from which the panel takes its colors. So
 the panel looks at what the style sheet draws, chooses legible colors for that background, and
-gives itself a style sheet, which comes before the application's. It does the same where the
-application's style draws pale text on buttons and tabs.
+gives itself a style sheet, which takes precedence over the application's. It does the same where
+the application's style draws pale text on buttons and tabs.
 """
 
 from __future__ import annotations

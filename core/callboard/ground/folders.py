@@ -26,8 +26,8 @@ def data_folder() -> Path:
 
 
 def site_folder() -> Path | None:
-    """Return the folder that a studio gives all its users to read, or None unless
-    ``CALLBOARD_SITE`` names one."""
+    """Return the folder that a studio gives all its users to read, or None if
+    ``CALLBOARD_SITE`` doesn't name one."""
     site = os.environ.get("CALLBOARD_SITE")
     return path_of(site).absolute() if site else None
 

@@ -67,7 +67,7 @@ class Picks(Protocol):
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:
         """Return the path of the object that this picture shows at a point, and the point in the
-        world, or None when there is no object. ``x`` and ``y`` are shares of the picture's width
+        world, or None when there is no object. ``x`` and ``y`` are fractions of the picture's width
         and height, from the top left. Raises HostError."""
 
 

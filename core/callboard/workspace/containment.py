@@ -106,7 +106,7 @@ class WorkspaceRoots:
     It also works if there are no roots: relative paths are returned unchanged (refused under
     ``strict``), and ``workspace://`` raises NoWorkspaceRoots. ``flavour`` and ``realpath`` default
     to the platform's. Raises WorkspaceResolveError for a root that can't be parsed. Paths must also
-    lie inside ``ceiling``, even if a root's folder leads elsewhere by now.
+    lie inside ``ceiling``, even if a root's folder now leads elsewhere.
     """
 
     def __init__(
@@ -337,7 +337,7 @@ class WorkspaceRoots:
         return {self.above(self._real(way)) for way in ways}
 
     def above(self, real: str) -> Root | None:
-        """Return the root nearest above a real path, in which no links are followed."""
+        """Return the nearest root above a real path. Links in the path aren't followed."""
         limit = None if self._ceiling is None else self._ceiling.above(real)
         if self._ceiling is not None and (limit is None or limit.read_only):
             return limit

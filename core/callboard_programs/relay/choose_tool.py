@@ -1,5 +1,5 @@
-"""Lets an agent choose one of several hosts for its conversation, by a tool for that purpose, or by
-an argument of the tools that all of them have.
+"""Lets an agent choose one of several hosts for its conversation, with a tool for that purpose, or
+with an argument of the tools that all of them have.
 
 Some frameworks list the tools once. With several hosts and none chosen, they get the tools that are
 the same everywhere, each with the argument ``host``."""

@@ -133,7 +133,7 @@ def _own(name: str) -> Node:
 
 
 def _polygons() -> Any:
-    """Return a modifier that makes an editable poly of anything, with its existing faces."""
+    """Return a modifier that turns anything into an editable poly and keeps its faces."""
     made = rt.Turn_to_Poly()
     made.removeMidEdgeVertices = False
     return made

@@ -8,15 +8,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from ssl import SSLContext
 
+from callboard.transport.http.socket_stream import SocketStream
+
 
 class Handshakes:
     """At most ``most`` handshakes are open at once, each for at most ``seconds``. When one more
     arrives, the oldest is ended: an honest client needs a fraction of a second, so the oldest is
-    unlikely to succeed. Each connection that completes its handshake gets a protocol from
+    unlikely to succeed. Each connection that completes its handshake gets a stream from
     ``opened``. Runs on the server's loop."""
 
     def __init__(
-        self, tls: SSLContext, most: int, seconds: float, opened: Callable[[], asyncio.Protocol]
+        self, tls: SSLContext, most: int, seconds: float, opened: Callable[[], SocketStream]
     ) -> None:
         self._tls = tls
         self._most = most
@@ -84,9 +86,9 @@ class _Early(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._data += data
 
-    def hand_over(self, transport: asyncio.Transport, protocol: asyncio.Protocol) -> None:
-        """Give ``protocol`` what has arrived so far. Later data reaches it directly."""
-        transport.set_protocol(protocol)
-        protocol.connection_made(transport)
+    def hand_over(self, transport: asyncio.Transport, stream: SocketStream) -> None:
+        """Give ``stream`` what has arrived so far. Later data reaches it directly."""
+        transport.set_protocol(stream)
+        stream.connection_made(transport)
         if self._data:
-            protocol.data_received(self._data)
+            stream.receive(self._data)

@@ -23,7 +23,7 @@ from callboard.transport.http.body_limit import LIGHT, MOST_VALUES, is_too_much
 from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.limits import HttpLimits
 from callboard.transport.http.plain_post import PlainConnection, PlainRequest
-from callboard.transport.http.socket_stream import SocketStream
+from callboard.transport.http.socket_stream import READ_AHEAD, SocketStream
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -96,13 +96,15 @@ class Listener:
         # Connections accepted in one iteration of the loop all arrive before the oldest stranger is
         # closed.
         at_once = min(BACKLOG, self.limits.handshakes)
-        arrival: Callable[[], asyncio.Protocol] = partial(SocketStream, self._connected)
+        room = memoryview(bytearray(READ_AHEAD))
+        stream = partial(SocketStream, self._connected, room)
+        arrival: Callable[[], asyncio.BaseProtocol] = stream
         if tls is not None:
             # This is used only with TLS.
             from callboard.transport.http.handshakes import Handshakes
 
             self._handshakes = Handshakes(
-                tls, self.limits.handshakes, self.limits.header_time, arrival
+                tls, self.limits.handshakes, self.limits.header_time, stream
             )
             arrival = self._handshakes.arrival
         self._server = await loop.create_server(arrival, sock=self._socket, backlog=at_once)

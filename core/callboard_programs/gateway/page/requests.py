@@ -53,7 +53,7 @@ async def picture(instance: Instance, tool: str) -> MadePicture:
 
 
 async def report(since: str) -> Json:
-    """Return the report over the calls of all hosts. Raises PeerError if ``since`` can't be parsed,
+    """Return the report on the calls of all hosts. Raises PeerError if ``since`` can't be parsed,
     and HostError if the records can't be read."""
     from callboard.demand.period import parse_since
     from callboard.demand.report import build

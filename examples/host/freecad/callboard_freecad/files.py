@@ -31,7 +31,7 @@ class Files:
             with zipfile.ZipFile(file) as archive:
                 ElementTree.fromstring(archive.read("Document.xml"))
         except (zipfile.BadZipFile, KeyError, ElementTree.ParseError) as error:
-            raise HostError(f"'{file.name}' is not a document of FreeCAD: {error}") from None
+            raise HostError(f"'{file.name}' is not a FreeCAD document: {error}") from None
         documents = FreeCAD.listDocuments().values()
         opened = next((one for one in documents if one.FileName == str(file)), None)
         with translated("FreeCAD", f"open '{file.name}'", Exception):

@@ -174,7 +174,7 @@ def getTransformLockFlags(node):
 
 def setTransformLockFlags(node, flags):
     if str(flags) not in ("#all", "#none"):
-        raise NotImplementedError("the double doesn't model locks of single axes")
+        raise NotImplementedError("the double doesn't model locks on single axes")
     # The manual doesn't say whether locks apply to scripts. Here they don't, so code that relies on
     # them fails.
     node._data.locks = list(range(1, 10)) if str(flags) == "#all" else []
