@@ -61,7 +61,7 @@ HOLDS = {
     "render in a script": "bpy.ops.render.render()",
 }
 WAYS = ("escape", "stop", "session", "limit")
-#: Seconds that each way may take, after the limit of the call, and the limit itself.
+#: Seconds that each way may take beyond the call's limit, and the limit itself.
 PATIENCE, LIMIT = 20.0, 30.0
 RENDERS = "answer = bpy.app.is_job_running('RENDER')"
 FREE = f"{RENDERS}\nanswer = not answer and bpy.data.objects['Cube'].location.x == 0"

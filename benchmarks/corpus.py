@@ -83,7 +83,7 @@ def changing_tools(host: Any) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 class Arguments:
-    """Draws arguments that a schema allows from the scene's contents."""
+    """Draws arguments from the scene's contents, within what a schema allows."""
 
     def __init__(self, draw: random.Random, pools: Mapping[str, Sequence[str]]) -> None:
         self._draw = draw

@@ -248,7 +248,7 @@ class Storm:
         ]
 
     def _named(self) -> dict[str, str]:
-        """Return the scene of each name, once the gateway lists all hosts."""
+        """Return each host's scene by the host's name, once the gateway lists all hosts."""
         with FakeClient(self.gateway.url, self.gateway.token) as client:
             while True:
                 rows = client.call("instances__list")["structuredContent"]["instances"]

@@ -1,6 +1,6 @@
 """The single undo step of a call, made of one step for each visit to the main thread.
 
-Between two visits the artist has the application. A step that was left open would include the
+Between two visits, the artist can use the application. A step that was left open would include the
 artist's work, and a rollback would undo that work.
 """
 

@@ -143,8 +143,8 @@ class Host(ABC):
         structure.new()
 
     def project_roots(self) -> list[str]:
-        """Return the absolute folders that the host calls its project, the main one first. Runs on
-        the main thread."""
+        """Return the absolute paths of the folders that the host calls its project, the main one
+        first. Runs on the main thread."""
         return []
 
     def scene_file(self) -> str | None:

@@ -17,7 +17,7 @@ from callboard.records.retention import Retention
 
 #: Raised by :class:`Database` when the disk or the file is at fault.
 StorageFailure = (sqlite3.Error, OSError)
-#: Bytes of a journal in one transaction, which are about two hundred calls. A writer that holds the
+#: Bytes of a journal in one transaction, or about two hundred calls' worth. A writer that holds the
 #: interpreter longer would delay the host.
 BLOCK = 2**16
 #: Rows in one statement. Each statement releases the interpreter and takes it back, which slows

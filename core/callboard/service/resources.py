@@ -118,7 +118,7 @@ class ServedResource:
         if not isinstance(value, (str, bytes)):
             if not isinstance(value, dict) or self.mime_type.rpartition("/")[2] != "json":
                 raise SkillError(
-                    f"the resource {self.uri} must read as text or bytes, or as a dict where its "
+                    f"the resource {self.uri} must return text or bytes, or a dict if its "
                     "mime_type is application/json"
                 )
             value = json.dumps(value, ensure_ascii=False)

@@ -27,7 +27,7 @@ LISTED_OF_ALL: tuple[Topic, ...] = ("prompts", "resources")
 LONGEST_NAME = 63
 #: Seconds after which the directory checks again which instances are serving.
 STALE_AFTER = 2.0
-#: Seconds that a list over all instances waits for each instance.
+#: Seconds that a list across all instances waits for each instance.
 LIST_PATIENCE = 5.0
 
 

@@ -17,8 +17,8 @@ def first_hit(
     looking: Matrix, projecting: Matrix, x: float, y: float, rendered: bool
 ) -> tuple[str, Point] | None:
     """Return the object's path and the point on it, within the view's clipping range. Objects
-    hidden from renders don't count if the picture is ``rendered``. ``x`` and ``y`` are shares of
-    the width and height, from the top left. Call it on the main thread."""
+    hidden from renders don't count if the picture is ``rendered``. ``x`` and ``y`` are fractions
+    of the width and height, from the top left. Call it on the main thread."""
     start, end = _through(projecting @ looking, x, y)
     way = end - start
     step = way.length * 1e-6

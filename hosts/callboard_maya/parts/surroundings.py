@@ -1,4 +1,4 @@
-"""The scene's environment for the port ``lights``, which is an Arnold dome. The artist's domes are
+"""The scene's environment, which is an Arnold dome, for the port ``lights``. The artist's domes are
 hidden and stay in the file."""
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from callboard.protocol.jsonrpc import encode
 ListKey = Literal["tools", "prompts", "resources", "resourceTemplates"]
 _METHODS: dict[ListKey, str] = {"resourceTemplates": "resources/templates/list"}
 MAX_ENTRIES = 1000
-#: Maximum bytes of one list, because every client receives it along with all other bundles' lists.
+#: Maximum bytes of one list. Every client receives it along with all other bundles' lists.
 MAX_BYTES = 2 * 2**20
 
 

@@ -121,7 +121,7 @@ def export_file(path, *flags, selectedOnly=False, using=None):
         raise NotImplementedError("the double doesn't model other exporters")
     settings, scene = session.fbx["Exporter"], session.scene
     if settings["ShowWarnings"]:
-        raise RuntimeError("this would open a modal prompt: warnings of the export")
+        raise RuntimeError("this would open a modal prompt: the export's warnings")
     nodes = [n for n in scene.nodes.values() if not selectedOnly or n.id in scene.selection]
     if not nodes:
         return False

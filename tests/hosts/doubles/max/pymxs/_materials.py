@@ -8,7 +8,7 @@ from . import _scene as sc
 from ._session import session
 from ._values import Color, Name, Strict, single
 
-#: The starts of known pictures: PNG and Radiance.
+#: The first bytes of known picture formats: PNG and Radiance.
 _PICTURES = (b"\x89PNG", b"#?RADIANCE")
 
 

@@ -150,7 +150,9 @@ def _files(manifest: Json, kind: str) -> dict[str, str]:
         return {kind: name}
     maps = manifest.get("maps")
     if not isinstance(maps, dict) or not maps:
-        raise HostError(f"{MANIFEST} of textures must name files in 'maps'")
+        raise HostError(
+            f"{MANIFEST} must name the files under 'maps', because its kind is 'textures'"
+        )
     known = {key: name for key, name in maps.items() if key in MAPS and isinstance(name, str)}
     if len(known) != len(maps):
         raise HostError(

@@ -23,8 +23,8 @@ def alike(asked: Any, actual: Any) -> bool:
 
 
 def refuse_endless(before: Json, times: float) -> None:
-    """Raise HostError if ``times`` times as many vertices as are displayed now would be too many.
-    ``before`` is the port's information about the object."""
+    """Raise HostError if multiplying the number of displayed vertices by ``times`` would make too
+    many. ``before`` is the port's information about the object."""
     shown = before["result"]
     if shown is not None and (wanted := int(shown["vertices"] * times)) > MOST:
         raise HostError(
