@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import window_clients
-from window_clients import Agent, Window, Wrong
+from window_clients import DIARY, Agent, Window, Wrong, note
 
 from hosts.blender_gui_rig import screen
 from hosts.freecad_rig import MOVER, THEMES, FreeCAD, freecad
@@ -76,6 +76,35 @@ LET_GO = """
 FreeCADGui.Control.closeDialog()
 answer = QtWidgets.QApplication.activeModalWidget() is None
 """
+#: Keeps a diary of FreeCAD's documents.
+WATCH = """
+import time
+diary = []
+class Watch:
+    pass
+def watching(what):
+    def slot(self, one, *more):
+        name = getattr(one, "Label", None) or getattr(one, "Name", one)
+        diary.append((time.time(), f"FreeCAD: {what} {name} {' '.join(map(str, more))}"))
+        del diary[:-200]
+    return slot
+for what in ("CreatedDocument", "DeletedDocument", "ActivateDocument", "DeletedObject",
+             "CreatedObject", "UndoDocument", "RedoDocument", "OpenTransaction",
+             "CommitTransaction", "AbortTransaction", "StartOpenDocument", "FinishOpenDocument"):
+    setattr(Watch, f"slot{what}", watching(what))
+watch = Watch()
+FreeCAD.addDocumentObserver(watch)
+"""
+STATE = """
+document = FreeCAD.ActiveDocument
+answer = {
+    "documents": [*FreeCAD.listDocuments()],
+    "active": document and [document.Name, document.FileName, document.UndoNames],
+    "dialog": str(QtWidgets.QApplication.activeModalWidget()),
+    "popup": str(QtWidgets.QApplication.activePopupWidget()),
+    "diary": diary,
+}
+"""
 CLOSE_ALL = "for name in [*FreeCAD.listDocuments()]: FreeCAD.closeDocument(name)"
 
 
@@ -109,7 +138,9 @@ class Artist:
 
     def act(self, wild: bool) -> None:
         self.wild = wild
-        for word in self.chance.choice(CHANGING if wild else HARMLESS).split():
+        act = self.chance.choice(CHANGING if wild else HARMLESS)
+        note(f"the artist: {act}")
+        for word in act.split():
             if word == ">":
                 x, y = self._view
                 at = x + self.chance.randint(-80, 80), y + self.chance.randint(0, 80)
@@ -231,6 +262,18 @@ def fuzz(app: FreeCAD, seconds: float, seed: int) -> None:
         print(f"{artist.drags} drags")
 
 
+def explain(app: FreeCAD) -> None:
+    """Print what led to a failure."""
+    print(app.output())
+    if app.process.poll() is not None:
+        print(f"FreeCAD ended with {app.process.returncode}")
+        return
+    state = app.run(STATE)
+    for when, text in sorted([*DIARY, *map(tuple, state.pop("diary"))]):
+        print(f"{when:.2f} {text}")
+    print(state)
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=1800.0)
@@ -246,6 +289,7 @@ def main() -> int:
         freecad(Path(folder) / "window", display) as app,
     ):
         app.serve()
+        app.run(WATCH)
         app.run("panel.link.controls.set_consent_policy('outside_roots', 'ask')")
         app.run(SAVED.format(path=str(app.folder / FreeCADAgent.saved)))
         version = app.run("answer = '.'.join(FreeCAD.Version()[:3])")
@@ -253,7 +297,7 @@ def main() -> int:
         try:
             fuzz(app, arguments.seconds, arguments.seed)
         except BaseException:
-            print(app.output())
+            explain(app)
             raise
         print("alive")
     return 0

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,12 @@ fake_client.DEADLINE = HANG
 #: Number of calls by each client in a round.
 COUNT = 8
 Places = dict[str, list[float]]
+#: The last things that the artist and the clients did, with their times. They explain a failure.
+DIARY: deque[tuple[float, str]] = deque(maxlen=120)
+
+
+def note(text: str) -> None:
+    DIARY.append((time.time(), text))
 
 
 class Wrong(AssertionError):
@@ -63,7 +69,9 @@ class Agent(ABC):
 
     def call(self, tool: str, **arguments: Any) -> dict[str, Any] | None:
         """Call a tool. Return its result, or None if it failed or was refused."""
+        note(f"{self.letter} asks for {tool} {arguments}")
         answer = self.client.request("tools/call", {"name": tool, "arguments": arguments})
+        note(f"{self.letter} gets {str(answer.get('error') or answer['result']['content'])[:200]}")
         if "error" in answer:
             code, message = answer["error"]["code"], answer["error"]["message"]
             self.counted[f"{tool}: {code} {message[:60]}"] += 1

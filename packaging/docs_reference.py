@@ -33,6 +33,7 @@ SKILLS = {
 MODULES = {
     "callboard": "your own servers",
     "callboard.host": "adapters",
+    "callboard_qt": "adapters of Qt applications",
     "callboard.skill": "skills",
     "callboard.content": "what tools answer with",
     "callboard.extensions": "bundles",
@@ -151,9 +152,11 @@ def object_lines(name: str, value: Any) -> Iterator[str]:
 
 
 def documented_members(cls: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public members, and those that a subclass must define."""
     for name, value in vars(cls).items():
         function = getattr(value, "__func__", getattr(value, "fget", value))
-        if name[0] != "_" and inspect.isfunction(function) and docstring(function):
+        shown = name[0] != "_" or getattr(value, "__isabstractmethod__", False)
+        if shown and inspect.isfunction(function) and docstring(function):
             yield name, function
 
 

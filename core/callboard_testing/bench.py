@@ -13,7 +13,11 @@ from unittest import SkipTest
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.host import SCENE_MUTATE, SCENE_READ, Host, NotOffered
+from callboard_testing.checks.shared import OBJECT
 from callboard_testing.direct_calls import DirectCaller
+
+#: The width of a cube whose width doesn't matter.
+_ANY_SIZE = 2.0
 
 
 @dataclass(frozen=True)
@@ -54,16 +58,32 @@ class Bench:
     def editor(self) -> Any:
         return self.port(SCENE_MUTATE)
 
-    def cube(self, name: str | None = None, size: float = 2.0) -> str:
-        path: str = self.editor.create("cube", name, {"size": size})
+    def cube(self, name: str | None = None, size: float = _ANY_SIZE) -> str:
+        """Make a cube and return its path. If the host has no cubes, make an object sample, unless
+        the size matters. A taken name gets a suffix."""
+        try:
+            path: str = self.editor.create("cube", name, {"size": size})
+        except NotOffered:
+            if OBJECT not in self._samples or size != _ANY_SIZE:
+                raise
+            path = self._samples[OBJECT](self)
+            if name is not None:
+                path = self._renamed(path, name)
         return path
 
-    def sample(self, name: str) -> str:
-        """Return the path of a new sample, in a scene with little else in it."""
-        # Data from another file can't always be deleted. A sample with such data brings its own
-        # scene.
-        with suppress(HostError):
-            self.empty()
+    def _renamed(self, path: str, name: str) -> str:
+        taken = {entry["name"] for entry in self.reader.summaries()}
+        new: str = self.editor.rename(path, f"{name}2" if name in taken else name)
+        return new
+
+    def sample(self, name: str, *, among: bool = False) -> str:
+        """Return the path of a new sample, in a scene with little else in it, or, with ``among``,
+        in the scene as it is."""
+        if not among:
+            # Data from another file can't always be deleted. A sample with such data brings its own
+            # scene.
+            with suppress(HostError):
+                self.empty()
         return self._samples[name](self)
 
     def get(self, name: str) -> Json:
@@ -90,10 +110,18 @@ class Bench:
             undo.commit(token)
 
     def empty(self) -> None:
-        """Delete every object, as an agent would."""
-        if SCENE_MUTATE in self.host.ports and (names := self.reader.names()):
-            with self.step():
-                self.editor.delete(names)
+        """Delete every object, as an agent would. If agents can't delete, but there is an object
+        sample, the host empties its scene. A host that only reads keeps its scene."""
+        try:
+            if SCENE_MUTATE in self.host.ports:
+                if names := self.reader.names():
+                    with self.step():
+                        self.editor.delete(names)
+                return
+        except NotOffered:
+            pass
+        if OBJECT in self._samples:
+            self.host.empty_scene()
 
     def run(self, check: Check) -> None:
         """Run a check on the main thread. Raises what the check raises, but SkipTest in place of

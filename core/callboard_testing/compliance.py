@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Literal
 from unittest import SkipTest
 
@@ -86,14 +87,16 @@ def checks() -> Iterator[Check]:
                     yield Check(f"{name}.{method}", what, needs, suite)
 
 
-def run_all(host: Host, only: str = "") -> Iterator[tuple[Check, Outcome, str]]:
-    """Run the checks whose id contains ``only``. Yield each check with its outcome and the
-    reason."""
+def run_all(
+    host: Host, only: str = "", samples: Mapping[str, Callable[[Bench], str]] = MappingProxyType({})
+) -> Iterator[tuple[Check, Outcome, str]]:
+    """Run the checks whose id contains ``only``, with the samples that ``Bench`` describes. Yield
+    each check with its outcome and the reason."""
     for check in checks():
         if only not in check.id:
             continue
         with TemporaryDirectory(prefix="callboard-") as folder:
-            bench = Bench(host, Path(folder).resolve())
+            bench = Bench(host, Path(folder).resolve(), samples)
             if missing := bench.missing(check):
                 yield check, "skipped", f"the host doesn't offer {', '.join(missing)}"
                 continue

@@ -324,10 +324,12 @@ class TableUndo:
 class BlocksHost(Host):
     """The host of a table. ``post`` makes a function run on the thread that created this object."""
 
-    def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:
+    def __init__(
+        self, post: Callable[[Callable[[], None]], None], table: Table | None = None
+    ) -> None:
         super().__init__()
         self._post = post
-        self.table = Table()
+        self.table = table or Table()
         self.undo = TableUndo(self.table, lambda: self.announce("scene"))
         self.set_ports({SCENE_READ: self.table, SCENE_MUTATE: self.table})
 
@@ -342,9 +344,9 @@ class BlocksHost(Host):
         self.table.restore(({}, []))
 
 
-def main() -> None:
+def main(make: Callable[[Callable[[Callable[[], None]], None]], Host] = BlocksHost) -> None:
     inbox = MainThreadInbox()
-    server = Callboard(BlocksHost(inbox.post)).start()
+    server = Callboard(make(inbox.post)).start()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: inbox.stop())
     ready = {"event": "ready", "url": server.url, "token": server.token}

@@ -25,11 +25,11 @@ class QtHost(host.Host):
         self, identity: host.HostIdentity, post: Post, dialog: Dialog, skills: Path | None = None
     ) -> None:
         super().__init__()
-        self._identity = identity
-        self._post = post
-        self._dialog = dialog
-        self._skills = skills
-        self._messages: Messages | None = None
+        self.__identity = identity
+        self.__post = post
+        self.__dialog = dialog
+        self.__skills = skills
+        self.__messages: Messages | None = None
 
     @abstractmethod
     def _listen(self) -> Messages:
@@ -38,33 +38,33 @@ class QtHost(host.Host):
     def _open(self, ports: dict[str, object]) -> None:
         """Offer these ports and start listening. Without a GUI, leave out the ports that draw in
         views. This is the last step of making a host."""
-        if self._identity.headless:
+        if self.__identity.headless:
             for capability in (host.VIEWPORT, LOOK):
                 ports.pop(capability, None)
         self.set_ports({**ports, NETWORK: Network()})
-        self._messages = self._listen()
+        self.__messages = self._listen()
 
     @property
     def identity(self) -> host.HostIdentity:
-        return self._identity
+        return self.__identity
 
     @property
     def skill_paths(self) -> Sequence[str]:
-        return () if self._skills is None else (str(self._skills),)
+        return () if self.__skills is None else (str(self.__skills),)
 
     def post(self, fn: Callable[[], None]) -> None:
-        self._post(fn)
+        self.__post(fn)
 
     def may_run(self, work: host.Work) -> str | None:
         """Return why ``work`` may not run now, or None. During a load, a save or a render, not even
         reading is allowed, because the scene is between two states. While a mouse button is held,
         only reading is allowed, because a change would become part of the artist's drag, and take
         away the drag's own undo step. Qt's modal dialogs hold back posted functions anyway."""
-        messages = self._messages
+        messages = self.__messages
         return (
             self._native_dialog()
             or (messages.holds() if messages is not None else None)
-            or (None if work == "read" or self._identity.headless else held_button())
+            or (None if work == "read" or self.__identity.headless else held_button())
         )
 
     def _native_dialog(self) -> str | None:
@@ -73,13 +73,13 @@ class QtHost(host.Host):
         return None
 
     def blocked_by(self) -> str | None:
-        messages = self._messages
-        return self._dialog() or (messages.busy_with() if messages is not None else None)
+        messages = self.__messages
+        return self.__dialog() or (messages.busy_with() if messages is not None else None)
 
     def rendering(self) -> AbstractContextManager[None]:
         """Return a context that is entered while a render of ours holds the main thread."""
-        assert self._messages is not None
-        return self._messages.during("rendering")
+        assert self.__messages is not None
+        return self.__messages.during("rendering")
 
     def tell(self, event: host.HostEvent) -> Callable[[], None]:
         """Return a callback that announces the event."""
@@ -87,8 +87,8 @@ class QtHost(host.Host):
 
     def close(self) -> None:
         """Stop listening to the application. Idempotent."""
-        if self._messages is not None:
-            self._messages.close()
+        if self.__messages is not None:
+            self.__messages.close()
         self.announce("closing")
 
 

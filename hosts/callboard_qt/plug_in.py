@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
-
-from qtpy.QtWidgets import QApplication
+from typing import TYPE_CHECKING
 
 from callboard.app import Callboard
 from callboard.errors import CallboardError
 from callboard_qt.application.options import Options
 from callboard_qt.application.server import HostServer, MakeHost
-from callboard_qt.ui.panel_frame import PanelFrame, PanelFrames
+
+if TYPE_CHECKING:
+    from callboard_qt.ui.panel_frame import PanelFrame
 
 log = logging.getLogger(__name__)
 
@@ -21,11 +22,14 @@ class QtPlugIn(ABC):
     artist's words. Use it on the main thread."""
 
     def __init__(self, application: str, make_host: MakeHost, options: Options) -> None:
+        # Imported here, so that a Python without Qt can show this class's documentation.
+        from callboard_qt.ui.panel_frame import PanelFrames
+
         self.application = application
         self.options = options
         self.panels = PanelFrames()
-        self._make_host = make_host
-        self._residence: HostServer | None = None
+        self.__make_host = make_host
+        self.__residence: HostServer | None = None
 
     # -- for each application to define ---------------------------------------------------------
 
@@ -55,17 +59,17 @@ class QtPlugIn(ABC):
 
     @property
     def loaded(self) -> bool:
-        return self._residence is not None
+        return self.__residence is not None
 
     @property
     def server(self) -> Callboard | None:
         """The running server, or None."""
-        return self._residence.server if self._residence is not None else None
+        return self.__residence.server if self.__residence is not None else None
 
     def load(self) -> None:
         """Set up the plug-in if there is an artist. Idempotent."""
-        if self._residence is None and self.has_artist():
-            self._residence = HostServer(self._make_host, lambda: self.options.port)
+        if self.__residence is None and self.has_artist():
+            self.__residence = HostServer(self.__make_host, lambda: self.options.port)
             self.arrive()
 
     def ready(self) -> None:
@@ -76,7 +80,7 @@ class QtPlugIn(ABC):
 
     def unload(self) -> None:
         """Remove everything of ours from the application. Idempotent."""
-        residence, self._residence = self._residence, None
+        residence, self.__residence = self.__residence, None
         if residence is None:
             return
         try:
@@ -91,7 +95,7 @@ class QtPlugIn(ABC):
     def start(self) -> None:
         """Start the server and report how that went."""
         self.load()
-        residence = self._residence
+        residence = self.__residence
         if residence is None or residence.server is not None:
             return
         try:
@@ -103,12 +107,14 @@ class QtPlugIn(ABC):
         self.say(f"Callboard serves at {server.url}", logging.INFO)
 
     def stop(self) -> None:
-        if self._residence is not None:
+        if self.__residence is not None:
             self.panels.show_server(None)
-            self._residence.stop()
+            self.__residence.stop()
             self.say("Callboard has stopped", logging.INFO)
 
     def copy_url(self) -> None:
+        from qtpy.QtWidgets import QApplication
+
         server = self.server
         if server is None:
             self.say("Callboard isn't running: choose Callboard > Start", logging.WARNING)

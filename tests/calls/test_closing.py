@@ -1,12 +1,16 @@
-"""When a server stops, its clients are told why their calls ended."""
+"""When a server stops, its clients are told why their calls and streams ended."""
 
 from __future__ import annotations
 
 import threading
 
 from callboard.errors import HOST_OFFLINE
+from callboard_testing.fake_client import FakeClient
 from serving import served
+from stateless_client import Stateless
 from waiting import until
+
+CLOSING = "the application is closing; connect again once it is open"
 
 
 def test_a_call_that_runs_when_the_application_closes_hears_it() -> None:
@@ -29,3 +33,27 @@ def test_a_call_that_runs_when_the_application_closes_hears_it() -> None:
         assert "the application is closing, so slow was ended" in error["message"]
     finally:
         release.set()
+
+
+def test_a_stream_says_that_the_application_is_closing_before_it_ends() -> None:
+    with served() as server, server.client() as client:
+        client.listen()
+        with server.client() as quiet:
+            quiet.request("logging/setLevel", {"level": "error"})
+            quiet.listen()
+            server.on_main(server.app.stop)
+            told = client.wait_for("notifications/message")
+        assert [each["params"]["data"] for each in told] == [CLOSING]
+        assert quiet.received == []
+
+
+def test_a_stream_without_a_session_ends_with_the_reason() -> None:
+    with served() as server:
+        raw = FakeClient(server.app.url, server.app.token)
+        client = Stateless(raw)
+        message, headers = client.message("subscriptions/listen", {"notifications": {}})
+        stream = raw.in_thread(lambda: raw.post(message, headers))
+        raw.wait_for("notifications/subscriptions/acknowledged")
+        server.on_main(server.app.stop)
+        result = stream.result(20).message["result"]
+        assert result["_meta"]["callboard/reason"] == CLOSING

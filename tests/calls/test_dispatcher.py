@@ -1090,6 +1090,25 @@ def test_progress_arrives_while_the_tool_still_runs(server: Served, client: Fake
     call.result(DEADLINE)
 
 
+@pytest.mark.parametrize("token", ["t", None])
+def test_a_call_that_waits_for_a_dialog_says_so(
+    server: Served, client: FakeClient, token: str | None
+) -> None:
+    server.tool("works", lambda ctx: ctx.progress(1))
+    meta = {} if token is None else {"_meta": {"progressToken": token}}
+    with server.thread.block("Choose a face"):
+        call = client.start("tools/call", {"name": "works", **meta})
+        busy = "waiting: busy with Choose a face"
+        if token is None:
+            (told,) = client.wait_for("notifications/message")
+            assert told["params"] == {"level": "info", "logger": "works", "data": busy}
+        else:
+            (told,) = client.wait_for("notifications/progress")
+            assert told["params"] == {"progressToken": "t", "progress": 0, "message": busy}
+    call.result(DEADLINE)
+    assert len(client.received) == (1 if token is None else 2)
+
+
 def test_without_a_token_there_is_no_progress(server: Served, client: FakeClient) -> None:
     server.tool("works", lambda ctx: ctx.progress(1, 2))
     answer = client.post(

@@ -27,6 +27,7 @@ RUN_BY: dict[str, dict[str, str]] = {
     },
     "docs/first-skill.md": {".*": "tests/docs/test_get_started.py"},
     "docs/host.md": {".*": "tests/docs/test_get_started.py"},
+    "docs/host-qt.md": {".*": "tests/docs/test_get_started.py"},
     "docs/index.md": {r"\{toctree\}": "tests/docs/test_site.py"},
     "docs/openusd.md": {"console": "tests/docs/test_get_started.py"},
     "docs/prompts.md": {r"yaml \S+": "tests/docs/test_skill_docs.py"},

@@ -126,3 +126,7 @@ def test_a_host_in_an_afternoon(newcomer: Newcomer) -> None:
         PROJECT / "examples" / "host", newcomer.home / "examples" / "host", ignore=examples
     )
     newcomer.follows("host.md")
+
+
+def test_a_host_in_a_qt_application(newcomer: Newcomer) -> None:
+    newcomer.follows("host-qt.md")

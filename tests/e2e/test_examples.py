@@ -205,6 +205,14 @@ def test_a_program_of_ones_own_is_a_host(tmp_path: Path) -> None:
         assert refused["error"]["data"]["missing"] == ["scene.mutate"]
 
 
+def test_the_hosts_own_checks_are_collected_from_the_projects_folder() -> None:
+    """The project's settings of pytest are stricter than those of a host's author."""
+    command = [sys.executable, "-m", "pytest", "examples/host", "--collect-only", "-q"]
+    done = subprocess.run(command, cwd=PROJECT, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert "PaintingHost" in done.stdout
+
+
 def test_an_agent_builds_looks_checks_and_renders(tmp_path: Path) -> None:
     need("bpy")
     program = str(PROJECT / "examples" / "agent" / "still_life.py")

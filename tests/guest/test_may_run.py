@@ -12,7 +12,7 @@ from time import monotonic
 from typing import Any
 
 import pytest
-from guest_rig import Guest, guest_in
+from guest_rig import Guest, guest_in, guest_on
 
 from callboard.errors import CallCancelled, HostBusy
 from callboard.ground.unattended import UNATTENDED
@@ -20,7 +20,7 @@ from callboard.guest import main_thread
 from callboard.guest import turn as turns
 from callboard.guest.turn import Interrupted, Interruptible, Turn
 from callboard.host import Work
-from callboard_testing.fake_host import DEADLINE, FakeHost
+from callboard_testing.fake_host import DEADLINE, FakeHost, HostThread
 
 
 class _Dragged(FakeHost):
@@ -38,6 +38,7 @@ class _Waiting:
     """Receives the reason why its turn waits."""
 
     hold: Callable[[str | None], None]
+    say_waiting: Callable[[str], None] = lambda doing: None
 
 
 def _submit(guest: Guest, work: Any, kind: Work, reasons: list[str | None]) -> Future[Any]:
@@ -49,6 +50,29 @@ def _submit(guest: Guest, work: Any, kind: Work, reasons: list[str | None]) -> F
     turn = Turn(str(kind), work, done, kind=kind, waiter=_Waiting(reasons.append))
     guest.on_loop(lambda: guest.main.submit(turn))
     return outcome
+
+
+def test_turns_behind_one_that_opens_a_dialog_hear_of_it() -> None:
+    with HostThread() as thread, guest_on(thread) as guest:
+        guest.loop.on_away = guest.main.say_waiting
+        heard: list[str] = []
+        ended, dialog_closed = Event(), Event()
+
+        def hear(doing: str) -> None:
+            heard.append(doing)
+            dialog_closed.set()
+
+        def submit() -> None:
+            opens = Turn("opens", lambda: dialog_closed.wait(DEADLINE), lambda *_: None)
+            waiter = _Waiting(lambda doing: None, hear)
+            waits = Turn("waits", lambda: None, lambda *_: ended.set(), waiter=waiter)
+            guest.main.submit(opens)
+            guest.main.submit(waits)
+
+        with thread.host.busy("Choose a face"):
+            guest.on_loop(submit)
+            assert ended.wait(DEADLINE)
+        assert heard == ["Choose a face"]
 
 
 def test_the_call_that_keeps_the_host_busy_may_look_while_others_wait() -> None:

@@ -12,12 +12,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pxr import Usd
+from pxr import Usd, UsdGeom
 
 from callboard.content import Json
 from callboard.host import FILESYSTEM_READ, SCENE_MUTATE, SCENE_READ, USD
 from callboard_openusd.host import OpenUsdHost
-from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
+from callboard_testing.checks.shared import LAYERED, LOCKED, OBJECT, REFERENCED
 from callboard_testing.compliance import Bench
 from callboard_testing.direct_calls import DirectCaller
 
@@ -56,6 +56,12 @@ def _opened(bench: Bench, name: str, files: dict[str, str], path: str) -> str:
     return path
 
 
+def _capsule(bench: Bench) -> str:
+    """Define a capsule, which isn't one of callboard's primitives."""
+    prim = UsdGeom.Capsule.Define(bench.host.stage, f"/Capsule{len(bench.reader.names())}")
+    return str(prim.GetPath())
+
+
 _PROP = (
     '#usda 1.0\n(\n    defaultPrim = "Prop"\n)\ndef Xform "Prop"\n{\n    def Cube "Box"\n    {\n'
     "    }\n}\n"
@@ -83,6 +89,7 @@ SAMPLES: dict[str, Callable[[Bench], str]] = {
         bench, "shot.usda", {"prop.usda": _PROP, "shot.usda": _SHOT % "false"}, "/World/Prop"
     ),
     LAYERED: lambda bench: _opened(bench, "hero.usda", _LAYERS, "/World/Hero"),
+    OBJECT: _capsule,
 }
 
 #: Prints the content of the files that each line names, as a reader without callboard sees it.

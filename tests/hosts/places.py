@@ -8,11 +8,12 @@ from collections.abc import Iterator
 import pytest
 
 from callboard.host import FILE, MODELLING
+from callboard_testing.checks.shared import DOCUMENT, OBJECT
 from callboard_testing.compliance import Bench, Check, checks
 from needed import missing
 
-#: The ports that these applications don't offer yet.
-ABSENT = frozenset({FILE, MODELLING})
+#: The ports that these applications don't offer yet, and the samples that their tests don't make.
+ABSENT = frozenset({FILE, MODELLING, OBJECT, DOCUMENT})
 #: Without a GUI, undo is off until a host switches it on, no dialog offers to save, and another
 #: renderer renders.
 _OTHERWISE_WITHOUT_WINDOWS = ("FileTools.", "Rendering.", "Undo.")

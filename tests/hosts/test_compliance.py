@@ -15,16 +15,16 @@ from pathlib import Path
 import pytest
 
 from callboard.host import ANIMATION, LOOK, MODELLING, RENDER, SCRIPT, VIEWPORT
-from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
+from callboard_testing.checks.shared import DOCUMENT, LAYERED, LOCKED, OBJECT, REFERENCED
 from callboard_testing.compliance import Bench, Check, checks
 from needed import need
 from python_path import python_path
 
 ALL = list(checks())
-#: A stage has no window and runs no code; Blender as a module has no window either. Samples for
-#: Blender are in blender_scenes_names.py.
-NOT_IN_OPENUSD = {ANIMATION, LOOK, MODELLING, RENDER, SCRIPT, VIEWPORT}
-NOT_IN_BLENDER = {LAYERED, LOCKED, REFERENCED, VIEWPORT}
+#: A stage has no window and runs no code; Blender as a module has no window either. Both have one
+#: document. Samples for Blender are in blender_scenes_names.py.
+NOT_IN_OPENUSD = {ANIMATION, DOCUMENT, LOOK, MODELLING, RENDER, SCRIPT, VIEWPORT}
+NOT_IN_BLENDER = {DOCUMENT, LAYERED, LOCKED, OBJECT, REFERENCED, VIEWPORT}
 IN_OPENUSD = [check for check in ALL if NOT_IN_OPENUSD.isdisjoint(check.needs)]
 IN_BLENDER = [check.id for check in ALL if NOT_IN_BLENDER.isdisjoint(check.needs)]
 

@@ -32,6 +32,21 @@ Slow(slow)
 """
 
 
+#: A prism, which isn't one of callboard's primitives, and another document.
+_SAMPLES = """
+from callboard_testing.checks.shared import DOCUMENT, OBJECT
+from callboard_testing.compliance import run_all
+
+def prism(bench):
+    one = FreeCAD.ActiveDocument.addObject("Part::Prism", "Prism")
+    FreeCAD.ActiveDocument.recompute()
+    return f"/{one.Label}"
+
+samples = {OBJECT: prism, DOCUMENT: lambda bench: FreeCAD.newDocument().Name}
+checks = run_all(plug_in.server.host, samples=samples)
+"""
+
+
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[FreeCAD]:
     folder = tmp_path_factory.mktemp("freecad")
@@ -51,15 +66,15 @@ def app(shared: FreeCAD) -> Iterator[FreeCAD]:
 
 def test_the_contract_holds(app: FreeCAD) -> None:
     """Each check runs in its own turn of the loop, and FreeCAD draws its views in between."""
-    app.run(
-        "from callboard_testing.compliance import run_all\nchecks = run_all(plug_in.server.host)"
-    )
+    app.run(_SAMPLES)
     step = "one = next(checks, None)\nanswer = one and (one[0].id, one[1], one[2][-2000:])"
     outcomes: list[Any] = []
     while (outcome := app.run(step)) is not None:
         outcomes.append(outcome)
     assert [outcome for outcome in outcomes if outcome[1] == "failed"] == []
-    assert sum(outcome[1] == "ok" for outcome in outcomes) >= 30
+    assert sum(outcome[1] == "ok" for outcome in outcomes) >= 40
+    done = {outcome[0].partition(".")[0] for outcome in outcomes if outcome[1] == "ok"}
+    assert done >= {"Undo", "SceneFile", "OwnObjects", "OwnObjectsInFiles", "Documents"}
 
 
 def test_a_change_waits_for_the_drag_which_stays_undoable(app: FreeCAD) -> None:
@@ -99,8 +114,10 @@ def test_a_call_waits_for_a_dialog_and_its_title_is_shown(app: FreeCAD) -> None:
     )
     app.wait(lambda: app.run("answer = dialog.isVisible()"), "dialog")
     with app.client() as client:
-        call = client.in_thread(lambda: client.call("scene__scene_info"))
-        client.request("ping")
+        token = {"_meta": {"progressToken": "t"}}
+        call = client.in_thread(lambda: client.call("scene__scene_info", **token))
+        (waits,) = client.wait_for("notifications/progress")
+        assert waits["params"]["message"] == "waiting: busy with Choose a face"
         blocked = "answer = plug_in.server.host.blocked_by()"
         app.wait(lambda: app.run(blocked) == "Choose a face", "the dialog's title")
         assert not call.done()
@@ -238,11 +255,14 @@ def test_high_dpi_and_quitting_with_clients(tmp_path: Any) -> None:
         )
         app.wait(lambda: app.run("answer = dialog.isVisible()"), "dialog")
         with app.client() as client:
+            client.listen()
             call = client.start("tools/call", {"name": "scene__scene_info", "arguments": {}})
             waits = "answer = len(plug_in.server.dispatcher.calls)"
             app.wait(lambda: app.run(waits), "the call")
             app.send("dialog.reject()\nplug_in.unload()\nFreeCADGui.getMainWindow().close()")
             answer = call.result(60)
+            (closing,) = client.wait_for("notifications/message")
+        assert "the application is closing" in closing["params"]["data"]
         assert answer["error"]["code"] == HOST_OFFLINE
         assert "the application is closing" in answer["error"]["message"]
         assert app.process.wait(60) == 0

@@ -249,6 +249,22 @@ def test_a_narrow_dock_is_wide_enough_for_every_tab(open_panel: Any) -> None:
         shown.until(lambda all=areas: not any(a.horizontalScrollBar().isVisible() for a in all))
 
 
+def test_a_short_dock_is_scrolled_and_cuts_nothing(open_panel: Any) -> None:
+    shown = open_panel(skills=True)
+    panel = shown.panel
+    panel.resize(420, panel.minimumSizeHint().height())
+    shown.until(lambda: panel.area.verticalScrollBar().maximum() > 0)
+    for number in range(panel.tabs.count()):
+        panel.tabs.setCurrentIndex(number)
+        tab = panel.tabs.widget(number)
+        shown.until(lambda tab=tab: tab.height() >= tab.minimumSizeHint().height())
+        panel.area.verticalScrollBar().setValue(panel.area.verticalScrollBar().maximum())
+        edge = panel.area.viewport().mapFromGlobal(tab.mapToGlobal(tab.rect().bottomLeft()))
+        assert edge.y() < panel.area.viewport().height()
+    panel.resize(420, 640)
+    shown.until(lambda: not panel.area.verticalScrollBar().isVisible())
+
+
 def test_six_questions_and_their_buttons_fit_a_narrow_dock(open_panel: Any) -> None:
     shown = open_panel()
     shown.server.tool("wipe", lambda names: "gone", annotations={"destructiveHint": True})

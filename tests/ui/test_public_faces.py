@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Hashable
 from pathlib import Path
 
@@ -9,6 +12,7 @@ import pytest
 
 from callboard_testing.skill_bench import SkillBench, ToolFailed
 from needed import need, needs
+from python_path import python_path
 from skills.skill_tree import write_skill
 
 FILES = {
@@ -54,37 +58,56 @@ def test_an_adapter_has_undo_steps() -> None:
     from callboard_qt import OpenStep, UndoSteps
 
     class Steps(UndoSteps):
-        """Undo steps over an application that keeps a list of names."""
+        """Undo steps over an application that keeps a list of names. Its own attributes may be
+        called as those of the base class are."""
 
         def __init__(self) -> None:
             super().__init__()
-            self.done: list[str] = []
-            self.gone: list[str] = []
+            self._steps: list[str] = []
+            self._undone: list[str] = []
 
         def _open(self, label: str) -> OpenStep:
             return OpenStep(label)
 
         def _newest(self) -> Hashable:
-            return self.done[-1] if self.done else ""
+            return self._steps[-1] if self._steps else ""
 
         def _undo_newest(self) -> bool:
-            self.gone.append(self.done.pop())
+            self._undone.append(self._steps.pop())
             return True
 
         def _is_next_redo(self, mark: Hashable) -> bool:
-            return mark == self.gone[-1]
+            return mark == self._undone[-1]
 
         def _redo_next(self) -> bool:
-            self.done.append(self.gone.pop())
+            self._steps.append(self._undone.pop())
             return True
 
     steps = Steps()
     open_step = steps.begin("one")
-    steps.done.append("one")
+    steps._steps.append("one")
     step = steps.commit(open_step)
     assert step
     assert steps.undo(step)
-    assert (steps.done, steps.gone) == ([], ["one"])
+    assert (steps._steps, steps._undone) == ([], ["one"])
+
+
+def test_the_documentation_of_qt_hosts_is_shown_without_qt() -> None:
+    code = """
+import pydoc, sys
+sys.modules["qtpy"] = None
+import callboard_qt
+for name in callboard_qt.__all__:
+    print(pydoc.render_doc(f"callboard_qt.{name}", renderer=pydoc.plaintext))
+print(pydoc.render_doc("callboard_qt.UndoSteps._open", renderer=pydoc.plaintext))
+"""
+    environment = {**os.environ, "PYTHONPATH": python_path()}
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, encoding="utf-8"
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Start the server unless the artist has switched autostart off" in done.stdout
+    assert "Have the application record what follows as one step" in done.stdout
 
 
 @needs("qt")

@@ -29,7 +29,7 @@ from callboard.panel.status import Snapshot
 from callboard_ui.activity_tab import ActivityTab
 from callboard_ui.banner import Banner
 from callboard_ui.capabilities_tab import CapabilitiesTab
-from callboard_ui.consent_tab import ConsentNotice, ConsentTab, titles_of
+from callboard_ui.consent_tab import ConsentNotice, ConsentTab, area_of, titles_of
 from callboard_ui.header import Header
 from callboard_ui.icons import icon
 from callboard_ui.link import Link
@@ -88,7 +88,13 @@ class Panel(QWidget):
         line = QFrame(self)
         line.setFrameShape(QFrame.Shape.HLine)
         line.setFrameShadow(QFrame.Shadow.Sunken)
-        box = QVBoxLayout(self)
+        content = QWidget(self)
+        # A dock may be shorter than the panel's parts, which are then scrolled.
+        self.area = area_of(content, self)
+        outside = QVBoxLayout(self)
+        outside.setContentsMargins(0, 0, 0, 0)
+        outside.addWidget(self.area)
+        box = QVBoxLayout(content)
         box.setContentsMargins(0, 0, 0, 0)
         box.setSpacing(0)
         box.addWidget(self.header)
@@ -110,7 +116,7 @@ class Panel(QWidget):
         self.notice.hide()
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(min(em(self, 15), 280), em(self, 18))
+        return QSize(min(em(self, 15), 280), em(self, 10))
 
     def sizeHint(self) -> QSize:
         return QSize(em(self, 26), em(self, 42))

@@ -103,6 +103,8 @@ class Call:
         if traced:
             self.context.run(trace.set, traced)
         self._progress = float("-inf")
+        #: True once the client knows that the call is waiting for the application.
+        self._says_waiting = False
 
     @property
     def trace(self) -> dict[str, str]:
@@ -134,6 +136,9 @@ class Call:
         message = shown(message)
         self.latest_progress = (done, total, message)
         self._activity.tell()
+        self._notify_progress(done, total, message)
+
+    def _notify_progress(self, done: float, total: float | None, message: str | None) -> None:
         token = self.request.meta.get("progressToken")
         if token is None or self.finished or done <= self._progress:
             return
@@ -152,18 +157,33 @@ class Call:
 
     def _wait_for(self, doing: str | None) -> None:
         self.held_by = doing
+        told = (None, None, None) if doing is None else (0, None, _waiting(doing))
+        self.latest_progress = told
+        self._activity.tell()
         if doing is not None:
-            self.send_progress(0, None, f"waiting: busy with {doing}")
+            self.say_waiting(doing)
+
+    def say_waiting(self, doing: str) -> None:
+        """Tell the client, once, what keeps the application busy while the call waits for it. Runs
+        on the server's loop."""
+        if self._says_waiting or self._progress >= 0:
+            return
+        self._says_waiting = True
+        if "progressToken" in self.request.meta:
+            self._notify_progress(0, None, _waiting(doing))
         else:
-            self.latest_progress = (None, None, None)
-            self._activity.tell()
+            self.send_log("info", _waiting(doing), {})
 
     def send_log(self, level: str, message: str, data: Json) -> None:
-        if self.finished or not wants(self.request, level):
+        if self.finished or not wants(self.request.peer, level):
             return
         body: Any = {"message": message, **data} if data else message
         params = {"level": level, "logger": self.tool.name, "data": body}
         self.request.notify("notifications/message", params)
+
+
+def _waiting(doing: str) -> str:
+    return f"waiting: busy with {shown(doing)}"
 
 
 def server_of(id: str) -> str | None:

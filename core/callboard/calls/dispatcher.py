@@ -138,6 +138,7 @@ class Dispatcher(RunningCalls):
 
     def _main_is_away(self) -> None:
         self.main.refuse_behind_script()
+        self.main.say_waiting()
         if not self.host.identity.headless:
             self._way_out.begin()
 

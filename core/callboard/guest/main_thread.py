@@ -72,7 +72,19 @@ class MainThread:
                 data=self.stall(),
             )
         self._queue.append(turn)
+        if self._guest.stalled_for():
+            self._say_waiting(turn)
         self._guest.attend_turns()
+
+    def say_waiting(self) -> None:
+        """Report what keeps the main thread away, if the host can tell, to the clients of all
+        queued turns. Runs on the server's loop."""
+        self._say_waiting(*self._queue)
+
+    def _say_waiting(self, *turns: Turn) -> None:
+        doing = self._guest.blocked_by()
+        for turn in turns if doing is not None else ():
+            turn.say_waiting(doing)
 
     def refuse_behind_script(self) -> None:
         """Refuse the turns that other clients queued before a script held the main thread. Runs on

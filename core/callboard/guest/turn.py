@@ -136,6 +136,10 @@ class Waiter(Protocol):
     def hold(self, doing: str | None) -> None:
         """Note what the artist is doing, or None once it is over. Runs on the main thread."""
 
+    def say_waiting(self, doing: str) -> None:
+        """Report that the main thread is away, and what keeps it busy. Runs on the server's
+        loop."""
+
 
 class Turn:
     """One call. ``work`` runs on the main thread. If it returns a generator, the generator is
@@ -194,6 +198,11 @@ class Turn:
         self.held_by = doing
         if self._waiter is not None:
             self._waiter.hold(doing)
+
+    def say_waiting(self, doing: str) -> None:
+        """Report what keeps the main thread away. Runs on the server's loop."""
+        if self._waiter is not None:
+            self._waiter.say_waiting(doing)
 
     def refuse(self, error: BaseException) -> None:
         """End the turn before it begins. Runs on the main thread, or while that thread is away."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from callboard.errors import InvalidParams
 from callboard.protocol.peer import LOG_LEVELS as LEVELS
-from callboard.protocol.peer import Peer, PeerRequest
+from callboard.protocol.peer import Peer
 
 #: The level of a session that hasn't set one. Without a session, nothing is sent unrequested
 #: (2026-07-28, Logging).
@@ -18,10 +18,9 @@ def set_level(peer: Peer, level: object) -> None:
     peer.log_level = level
 
 
-def wants(request: PeerRequest, level: str) -> bool:
-    """Return whether the caller asked for messages of this level."""
+def wants(peer: Peer, level: str) -> bool:
+    """Return whether the peer asked for messages of this level."""
     if level not in LEVELS:
         return False
-    peer = request.peer
     threshold = peer.log_level or (DEFAULT_LEVEL if peer.features.sessions else None)
     return threshold is not None and LEVELS.index(level) >= LEVELS.index(threshold)

@@ -16,6 +16,8 @@ from callboard.protocol.session import Channel, Session
 Topic = Literal["tools", "prompts", "resources"]
 
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
+#: In the final result's ``_meta``: why the server ended the stream.
+REASON_KEY = "callboard/reason"
 #: Maximum listen streams open at once, and maximum resources that one of them watches.
 LISTENER_LIMIT = 512
 WATCH_LIMIT = 1000
@@ -126,9 +128,10 @@ class Subscriptions:
             uris |= listener.uris
         return uris
 
-    def close(self) -> None:
-        """End the listen streams with a final result."""
+    def close(self, reason: str | None = None) -> None:
+        """End the listen streams with a final result, which carries the reason if there is one."""
+        why = {} if reason is None else {REASON_KEY: reason}
         for listener in list(self._listeners):
-            result = {"resultType": "complete", "_meta": {SUBSCRIPTION_KEY: listener.id}}
+            result = {"resultType": "complete", "_meta": {SUBSCRIPTION_KEY: listener.id, **why}}
             listener.channel.send(jsonrpc.result_message(listener.id, result))
         self._listeners.clear()

@@ -210,5 +210,5 @@ def _pass_on(message: Json, request: StatelessRequest) -> None:
     if method == "notifications/progress" and "progressToken" in request.meta:
         # Each round may have a progress token of its own.
         request.notify(method, {**params, "progressToken": request.meta["progressToken"]})
-    elif method == "notifications/message" and wants(request, str(params.get("level"))):
+    elif method == "notifications/message" and wants(request.peer, str(params.get("level"))):
         request.notify(method, params)

@@ -15,7 +15,7 @@ from callboard.host import (
     SCENE_READ,
     USD,
 )
-from callboard_testing.checks.objects import KINDS, close, raised
+from callboard_testing.checks.objects import KINDS, attempt, close, raised
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
@@ -82,9 +82,9 @@ class SceneFile:
             bench.empty()
             bench.cube("Child")
             bench.cube("Parent")
-            bench.editor.set_parent("Child", "Parent", True)
-            bench.editor.set_transform("Child", [1, 2, 3], [10, 20, 30], [1, 2, 3])
-            bench.editor.set_color("Child", [1, 0.5, 0.25])
+            attempt(bench.editor.set_parent, "Child", "Parent", True)
+            attempt(bench.editor.set_transform, "Child", [1, 2, 3], [10, 20, 30], [1, 2, 3])
+            attempt(bench.editor.set_color, "Child", [1, 0.5, 0.25])
             before = bench.everything()
             path = str(bench.folder / f"scene {suffix[1:]}{suffix}")
             with bench.step():

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from callboard.content import Json
 from callboard.errors import HostError
-from callboard.host import SCENE_MUTATE, SCENE_READ, AmbiguousName, ObjectNotFound
+from callboard.host import SCENE_MUTATE, SCENE_READ, AmbiguousName, NotOffered, ObjectNotFound
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
@@ -45,6 +45,14 @@ def raised(kind: type[Exception], do: object, *arguments: object) -> Exception:
     except kind as error:
         return error
     raise AssertionError(f"{kind.__name__} should have been raised, but nothing was")
+
+
+def attempt(change: Callable[..., str], *arguments: object) -> str | None:
+    """Make a change and return its answer, or None if the host doesn't offer such changes."""
+    try:
+        return change(*arguments)
+    except NotOffered:
+        return None
 
 
 def _held(bench: Bench) -> list[Json]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from callboard.calls.undo_step import UndoStep
 from callboard.host import SCENE_MUTATE, SCENE_READ
+from callboard_testing.checks.objects import attempt
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
@@ -17,25 +18,28 @@ def _undo(bench: Bench) -> Any:
 
 
 def _a_scene(bench: Bench) -> None:
-    """Make objects with parents, colors, transforms and a selection."""
+    """Make objects with parents, colors, transforms and a selection, as far as the host has such
+    things."""
+    editor = bench.editor
     for name in ("One", "Two", "Three", "Four"):
         bench.cube(name)
-    bench.editor.set_transform("Two", [1, 2, 3], [10, 20, 30], [1, 2, 3])
-    bench.editor.set_color("Two", [1, 0, 0])
-    bench.editor.set_parent("Three", "Two", True)
-    bench.editor.select(["One", "Four"])
+    attempt(editor.set_transform, "Two", [1, 2, 3], [10, 20, 30], [1, 2, 3])
+    attempt(editor.set_color, "Two", [1, 0, 0])
+    attempt(editor.set_parent, "Three", "Two", True)
+    editor.select(["One", "Four"])
 
 
 def _change_everything(bench: Bench) -> None:
-    bench.editor.rename("One", "Renamed")
-    bench.editor.duplicate("Two", "Copy")
-    bench.editor.set_transform("Two", [9, 9, 9], None, None)
-    bench.editor.set_color("Two", [0, 0, 1])
-    bench.editor.set_color("Four", [0, 0, 1])
-    bench.editor.set_parent("Renamed", "Four", False)
-    bench.editor.delete(["Two"])
+    editor = bench.editor
+    renamed = attempt(editor.rename, "One", "Renamed") or "One"
+    attempt(editor.duplicate, "Two", "Copy")
+    attempt(editor.set_transform, "Two", [9, 9, 9], None, None)
+    attempt(editor.set_color, "Two", [0, 0, 1])
+    attempt(editor.set_color, "Four", [0, 0, 1])
+    attempt(editor.set_parent, renamed, "Four", False)
+    attempt(editor.delete, ["Two"])
     bench.cube("New")
-    bench.editor.select(["New"])
+    editor.select(["New"])
 
 
 class Undo:

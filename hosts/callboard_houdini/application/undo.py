@@ -26,8 +26,8 @@ class HoudiniUndo(UndoSteps):
     def rollback(self, token: object) -> bool:
         return super().rollback(token) and self._records
 
-    def _close(self, step: OpenStep) -> bool:
-        changed = super()._close(step)
+    def _holds_changes(self, step: OpenStep) -> bool:
+        changed = super()._holds_changes(step)
         self._records = self._records or changed
         return changed
 

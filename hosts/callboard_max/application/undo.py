@@ -7,7 +7,6 @@ changed anything, and whether our newest step is still the newest of all.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from dataclasses import replace
 
 import pymxs
 from pymxs import runtime as rt
@@ -48,8 +47,7 @@ class MaxUndo(UndoSteps):
             self._own -= 1
             self._reports_late |= not self._running
         else:
-            self._steps.clear()
-            self._undone.clear()
+            self._forget()
 
     def catch_up(self) -> None:
         # 3ds Max has reported every undo of ours by now, in its events between two calls.
@@ -67,9 +65,9 @@ class MaxUndo(UndoSteps):
     def _open(self, label: str) -> OpenStep:
         self._sets.begin()
         now = self._newest()
-        if self._steps and self._steps[-1].mark != now:
+        if self._top not in (None, now):
             # Another step is on top of ours.
-            self._steps.clear()
+            self._forget()
         if rt.theHold.Holding():
             # Another step is open, perhaps a script's whole run. Our changes become a part of that
             # step, and can be undone only together with it.
@@ -125,8 +123,6 @@ class MaxUndo(UndoSteps):
         if not self._worked(pymxs.run_undo):
             return False
         self._undone_at = self._newest()
-        if self._steps:
-            # Our previous step is on top again, at a new count.
-            top = self._steps[-1]
-            self._steps[-1] = replace(top, marks=(*top.marks[:-1], self._newest()))
+        # Our previous step is on top again, at a new count.
+        self._top = self._newest()
         return True

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from callboard.app import Callboard
 from callboard.host import Host
 from callboard.settings import config_from
-from callboard_qt.application.main_thread import QtMainThread
 
 #: Makes the host from two functions. One posts to the main thread, and the other returns the open
 #: modal dialog.
@@ -30,6 +29,8 @@ class HostServer:
         SettingsError for invalid settings."""
         if self.server is not None:
             return self.server
+        from callboard_qt.application.main_thread import QtMainThread
+
         try:
             main = QtMainThread()
             self._take_back.append(main.close)

@@ -24,7 +24,8 @@ class OpenStep:
     recording: ExitStack = field(default_factory=ExitStack)
     #: True when the application records undo steps at all.
     recorded: bool = True
-    #: The selection, if the application doesn't count selecting as a change.
+    #: What was selected when the step began. Only ``_restore`` of a subclass reads it, to select
+    #: the same again after a rollback. Leave it empty if the application's own undo does that.
     selection: tuple[str, ...] = ()
 
 
@@ -45,19 +46,24 @@ class _Step:
 
 class UndoSteps(ABC):
     """The undo port. Objects looked up before ``rollback`` or ``undo`` may be gone afterwards. Use
-    it on the main thread."""
+    it on the main thread.
+
+    A subclass defines the abstract methods, and those of ``_applied``, ``_holds_changes``,
+    ``_marks_again``, ``_restore`` and ``_show`` that its application needs. It may use ``_top``,
+    ``_forget`` and ``_unlike_known``. Any other name is free for its own use.
+    """
 
     joins = False
 
     def __init__(self) -> None:
         self.stepped: Changes[[Sequence[str], bool]] = Changes()
-        self._count = 0
+        self.__count = 0
         #: Our steps that may still be the newest, the newest last.
-        self._steps: deque[_Step] = deque(maxlen=HISTORY)
+        self.__steps: deque[_Step] = deque(maxlen=HISTORY)
         #: Steps that were undone and can be redone, the next one last.
-        self._undone: list[_Step] = []
-        self._follows = False
-        self._replaced = False
+        self.__undone: list[_Step] = []
+        self.__follows = False
+        self.__replaced = False
 
     @abstractmethod
     def _open(self, label: str) -> OpenStep:
@@ -97,26 +103,26 @@ class UndoSteps(ABC):
 
     def begin(self, label: str) -> object:
         self.catch_up()
-        self._replaced = False
-        self._follows = bool(self._steps) and self._steps[-1].mark == self._newest()
+        self.__replaced = False
+        self.__follows = bool(self.__steps) and self.__steps[-1].mark == self._newest()
         return self._open(label)
 
     def commit(self, token: object) -> str | None:
         assert isinstance(token, OpenStep)
-        changed = self._close(token)
+        changed = self.__close(token)
         self._show()
         if not changed:
-            return "" if self._replaced or not token.recorded else None
-        self._count += 1
-        self._undone.clear()
-        self._steps.append(_Step(str(self._count), (self._newest(),), self._follows))
-        return self._steps[-1].id
+            return "" if self.__replaced or not token.recorded else None
+        self.__count += 1
+        self.__undone.clear()
+        self.__steps.append(_Step(str(self.__count), (self._newest(),), self.__follows))
+        return self.__steps[-1].id
 
     def rollback(self, token: object) -> bool:
         assert isinstance(token, OpenStep)
-        changed = self._close(token)
+        changed = self.__close(token)
         try:
-            if not token.recorded or self._replaced:
+            if not token.recorded or self.__replaced:
                 # The replaced scene's steps are gone.
                 return False
             if changed and not self._undo_newest():
@@ -129,35 +135,35 @@ class UndoSteps(ABC):
     def undo(self, undo_id: str) -> bool:
         self.catch_up()
         newest = self._newest()
-        if not self._steps or self._steps[-1].id != undo_id:
+        if not self.__steps or self.__steps[-1].id != undo_id:
             return False
-        step = self._steps[-1]
+        step = self.__steps[-1]
         if newest not in step.marks:
             # The artist has changed something since.
             return False
-        self._steps.pop()
+        self.__steps.pop()
         try:
             done = all(self._undo_newest() for _ in range(step.marks.index(newest) + 1))
         finally:
             self._show()
         if done:
-            self._undone.append(step)
+            self.__undone.append(step)
         return done
 
     def redo(self, undo_id: str) -> bool:
         self.catch_up()
-        if not self._undone or self._undone[-1].id != undo_id:
+        if not self.__undone or self.__undone[-1].id != undo_id:
             return False
-        step = self._undone[-1]
+        step = self.__undone[-1]
         if not self._is_next_redo(step.marks[0]):
             return False
-        self._undone.pop()
+        self.__undone.pop()
         try:
             done = all(self._redo_next() for _ in step.marks)
         finally:
             self._show()
         if done:
-            self._steps.append(replace(step, marks=self._marks_again(step.marks)))
+            self.__steps.append(replace(step, marks=self._marks_again(step.marks)))
         return done
 
     def _marks_again(self, marks: tuple[Hashable, ...]) -> tuple[Hashable, ...]:
@@ -165,21 +171,21 @@ class UndoSteps(ABC):
         return marks
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
-        newest = list(self._steps)[-len(undo_ids) :]
+        newest = list(self.__steps)[-len(undo_ids) :]
         if [step.id for step in newest] != list(undo_ids):
             return None
         if not all(step.follows for step in newest[1:]):
             return None
         for _ in newest:
-            self._steps.pop()
+            self.__steps.pop()
         marks = tuple(mark for step in newest for mark in step.marks)
-        self._steps.append(_Step(undo_ids[-1], marks, newest[0].follows))
+        self.__steps.append(_Step(undo_ids[-1], marks, newest[0].follows))
         return undo_ids[-1]
 
     def catch_up(self) -> None:
         """Find out which steps the artist undid or redid, as far as the application reveals it. A
         step that is half undone counts as not undone."""
-        known = [*self._steps, *reversed(self._undone)]
+        known = [*self.__steps, *reversed(self.__undone)]
         applied = self._applied([mark for step in known for mark in step.marks])
         if applied is None:
             return
@@ -187,9 +193,9 @@ class UndoSteps(ABC):
         while there < len(known) and applied > 0:
             applied -= len(known[there].marks)
             there += 1
-        before = len(self._steps)
-        self._steps = deque(known[:there], maxlen=HISTORY)
-        self._undone = known[there:][::-1]
+        before = len(self.__steps)
+        self.__steps = deque(known[:there], maxlen=HISTORY)
+        self.__undone = known[there:][::-1]
         if there < before:
             self.stepped.tell([step.id for step in known[there:before]], True)
         elif there > before:
@@ -197,19 +203,34 @@ class UndoSteps(ABC):
 
     def scene_replaced(self) -> None:
         """Forget all steps, because replacing the scene has emptied the application's list."""
-        self._steps.clear()
-        self._undone.clear()
-        self._replaced = True
+        self._forget()
+        self.__replaced = True
 
-    def _close(self, step: OpenStep) -> bool:
+    def _forget(self) -> None:
+        """Forget all steps, because another step lies on top of them."""
+        self.__steps.clear()
+        self.__undone.clear()
+
+    @property
+    def _top(self) -> Hashable | None:
+        """The mark of our newest step, or None without one. Set it if the mark has changed."""
+        return self.__steps[-1].mark if self.__steps else None
+
+    @_top.setter
+    def _top(self, mark: Hashable) -> None:
+        if self.__steps:
+            newest = self.__steps[-1]
+            self.__steps[-1] = replace(newest, marks=(*newest.marks[:-1], mark))
+
+    def __close(self, step: OpenStep) -> bool:
         """End the step, and return whether it contains anything that can be undone."""
         step.recording.close()
-        return step.recorded and not self._replaced and self._holds_changes(step)
+        return step.recorded and not self.__replaced and self._holds_changes(step)
 
     def _unlike_known(self, label: str) -> str:
         """Make the label differ from all known ones by adding spaces, which the artist can't see.
         Labels must be unique where they identify recorded and undone steps."""
-        marks = {mark for step in (*self._steps, *self._undone) for mark in step.marks}
+        marks = {mark for step in (*self.__steps, *self.__undone) for mark in step.marks}
         marks.add(self._newest())
         while label in marks:
             label += " "

@@ -16,6 +16,7 @@ from callboard.errors import CallboardBug, CallboardError, ParseError, PeerError
 from callboard.protocol import jsonrpc
 from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
 from callboard.protocol.jsonrpc import Invalid, Message, Notification, Request, Response
+from callboard.protocol.logging_levels import wants
 from callboard.protocol.revisions import REVISIONS
 from callboard.protocol.session import Server, Session, SessionEra, Sessions, TooManySessions
 from callboard.protocol.stateless import SchemaOf, StatelessEra, is_stateless, status_of
@@ -31,6 +32,7 @@ log = logging.getLogger(__name__)
 _SESSION, _VERSION = SESSION_HEADER.lower(), VERSION_HEADER.lower()
 #: Maximum messages in one batch.
 BATCH_LIMIT = 100
+CLOSING = "the application is closing; connect again once it is open"
 SESSION_ENDED = "this session is no longer open; initialize again"
 #: Seconds after which a client may try again when all sessions are taken.
 RETRY_AFTER = 30
@@ -311,8 +313,12 @@ class McpEndpoint(StreamableHttp):
         self.subscriptions = Subscriptions(lambda: self.sessions)
 
     def close(self) -> None:
-        """End the streams and the sessions."""
-        self.subscriptions.close()
+        """End the streams and the sessions, and tell their clients why."""
+        self.subscriptions.close(CLOSING)
+        for session in self.sessions:
+            if session.listening and wants(session, "notice"):
+                params = {"level": "notice", "logger": "callboard", "data": CLOSING}
+                session.notify("notifications/message", params)
         super().close()
 
     def initialize(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
