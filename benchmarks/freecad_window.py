@@ -72,6 +72,12 @@ for name, x in (("Cube", 0), ("Dragged", 50)):
 FreeCAD.ActiveDocument.recompute()
 FreeCAD.ActiveDocument.saveAs({path!r})
 """
+VIEW = """
+area = FreeCADGui.getMainWindow().centralWidget()
+view = area.currentSubWindow() or area
+at = view.mapToGlobal(QtCore.QPoint(0, 0))
+answer = [at.x(), at.y(), view.width(), view.height()]
+"""
 LET_GO = """
 FreeCADGui.Control.closeDialog()
 answer = QtWidgets.QApplication.activeModalWidget() is None
@@ -130,7 +136,6 @@ class Artist:
     def __init__(self, app: FreeCAD, chance: random.Random) -> None:
         self.app, self.chance = app, chance
         self.drags, self.wild = 0, False
-        self._view = app.run("answer = middle(FreeCADGui.getMainWindow().centralWidget())")
         themes = [path.read_text("utf-8") for path in sorted(THEMES.glob("*.qss"))]
         self._themes = ["", *themes]
         app.run(MOVER)
@@ -142,8 +147,11 @@ class Artist:
         note(f"the artist: {act}")
         for word in act.split():
             if word == ">":
-                x, y = self._view
-                at = x + self.chance.randint(-80, 80), y + self.chance.randint(0, 80)
+                left, top, width, height = self._view()
+                at = (
+                    left + int(width * self.chance.uniform(0.7, 0.9)),
+                    top + int(height * self.chance.uniform(0.3, 0.7)),
+                )
                 self.app.xdotool("mousemove", *map(str, at))
             elif word == "<":
                 self.app.xdotool("click", "1")
@@ -153,8 +161,15 @@ class Artist:
                 self.app.key(word)
             self.app.run("")
 
+    def _view(self) -> list[int]:
+        """Return the place and the size of the view on the screen. ``MOVER`` covers its left part.
+        Below it are the documents' tabs, and a click on one of them may close the document."""
+        place: list[int] = self.app.run(VIEW)
+        return place
+
     def turn(self) -> None:
-        x, y = self._view
+        left, top, width, height = self._view()
+        x, y = left + width * 4 // 5, top + height // 2
         self.app.xdotool("mousemove", str(x), str(y), "mousedown", "2")
         for step in range(1, 4):
             self.app.xdotool("mousemove", str(x + 9 * step), str(y + 5 * step))

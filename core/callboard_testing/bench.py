@@ -13,7 +13,7 @@ from unittest import SkipTest
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.host import SCENE_MUTATE, SCENE_READ, Host, NotOffered
-from callboard_testing.checks.shared import OBJECT
+from callboard_testing.checks.samples import OBJECT
 from callboard_testing.direct_calls import DirectCaller
 
 #: The width of a cube whose width doesn't matter.
@@ -33,7 +33,7 @@ class Check:
 
 class Bench:
     """A host with an empty scene, and an empty folder, for one check. ``samples`` maps the names in
-    ``checks/shared.py`` to functions that make such data in the host's own way. Each takes the
+    ``checks/samples.py`` to functions that make such data in the host's own way. Each takes the
     bench, and returns an object's path."""
 
     def __init__(

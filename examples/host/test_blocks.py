@@ -14,7 +14,7 @@ from layers import PaintingHost
 from notes import NotesHost
 
 from callboard.host import Host
-from callboard_testing.checks.shared import OBJECT
+from callboard_testing.checks.samples import OBJECT
 from callboard_testing.compliance import Bench, Check, checks
 from callboard_testing.direct_calls import DirectCaller
 

@@ -7,7 +7,7 @@ from typing import Any
 from callboard.host import AmbiguousName, ObjectNotFound
 from callboard_testing.bench import Bench
 from callboard_testing.checks.objects import raised
-from callboard_testing.checks.shared import LOCKED, REFERENCED
+from callboard_testing.checks.samples import LOCKED, REFERENCED
 from callboard_testing.compliance import checks
 from hosts.blender_scenes import Rig, near, refused
 

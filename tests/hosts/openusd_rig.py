@@ -17,7 +17,7 @@ from pxr import Usd, UsdGeom
 from callboard.content import Json
 from callboard.host import FILESYSTEM_READ, SCENE_MUTATE, SCENE_READ, USD
 from callboard_openusd.host import OpenUsdHost
-from callboard_testing.checks.shared import LAYERED, LOCKED, OBJECT, REFERENCED
+from callboard_testing.checks.samples import LAYERED, LOCKED, OBJECT, REFERENCED
 from callboard_testing.compliance import Bench
 from callboard_testing.direct_calls import DirectCaller
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from callboard.host import FILE, MODELLING
-from callboard_testing.checks.shared import DOCUMENT, OBJECT
+from callboard_testing.checks.samples import DOCUMENT, OBJECT
 from callboard_testing.compliance import Bench, Check, checks
 from needed import missing
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from callboard.host import ANIMATION, LOOK, MODELLING, RENDER, SCRIPT, VIEWPORT
-from callboard_testing.checks.shared import DOCUMENT, LAYERED, LOCKED, OBJECT, REFERENCED
+from callboard_testing.checks.samples import DOCUMENT, LAYERED, LOCKED, OBJECT, REFERENCED
 from callboard_testing.compliance import Bench, Check, checks
 from needed import need
 from python_path import python_path

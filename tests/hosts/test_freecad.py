@@ -34,7 +34,7 @@ Slow(slow)
 
 #: A prism, which isn't one of callboard's primitives, and another document.
 _SAMPLES = """
-from callboard_testing.checks.shared import DOCUMENT, OBJECT
+from callboard_testing.checks.samples import DOCUMENT, OBJECT
 from callboard_testing.compliance import run_all
 
 def prism(bench):

@@ -17,7 +17,7 @@ from houdini_rig import REAL, hou, houdini_host, new_houdini
 
 from callboard.errors import CapabilityMissing, HostError
 from callboard.host import ANIMATION, ATTRIBUTES, CAMERAS, RENDER, SCRIPT, USD, VIEWPORT
-from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
+from callboard_testing.checks.samples import LAYERED, LOCKED, REFERENCED
 from callboard_testing.compliance import Bench, Check, checks
 from hosts.places import both, every_check, place, run_check
 from hosts.visits import check_undone_by_the_artist, check_visits

@@ -23,7 +23,7 @@ from callboard.host import (
     AmbiguousName,
     ObjectNotFound,
 )
-from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
+from callboard_testing.checks.samples import LAYERED, LOCKED, REFERENCED
 from callboard_testing.compliance import Bench, Check
 from hosts.places import both, every_check, place, run_check
 from hosts.visits import check_visits

@@ -26,7 +26,7 @@ from callboard.host import (
     VIEWPORT,
     ObjectNotFound,
 )
-from callboard_testing.checks.shared import LAYERED, LOCKED, REFERENCED
+from callboard_testing.checks.samples import LAYERED, LOCKED, REFERENCED
 from callboard_testing.compliance import Bench, Check, checks
 from hosts.places import both, every_check, place, run_check
 from hosts.visits import check_undone_by_the_artist, check_visits

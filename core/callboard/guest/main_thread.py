@@ -83,8 +83,9 @@ class MainThread:
 
     def _say_waiting(self, *turns: Turn) -> None:
         doing = self._guest.blocked_by()
-        for turn in turns if doing is not None else ():
-            turn.say_waiting(doing)
+        if doing is not None:
+            for turn in turns:
+                turn.say_waiting(doing)
 
     def refuse_behind_script(self) -> None:
         """Refuse the turns that other clients queued before a script held the main thread. Runs on

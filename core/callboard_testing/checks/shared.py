@@ -1,7 +1,5 @@
-"""Data that each host makes in its own way: the application's own objects, other documents, and
-objects that can't freely be changed. The suite's caller passes samples, under the names below, to
-``Bench(host, folder, samples)`` or to ``run_all``. If a sample is missing, its checks are
-skipped."""
+"""Checks with data that each host makes in its own way: the application's own objects, other
+documents, and objects that can't freely be changed."""
 
 from __future__ import annotations
 
@@ -17,21 +15,10 @@ from callboard.host import (
     ObjectNotFound,
 )
 from callboard_testing.checks.objects import FIELDS, close, raised
+from callboard_testing.checks.samples import DOCUMENT, LAYERED, LOCKED, OBJECT, REFERENCED
 
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
-
-#: An object of the application's own, such as a paint layer. If the host has no primitives, all
-#: checks use such objects instead of cubes.
-OBJECT = "sample.object"
-#: Another document, which is empty and becomes the scene. Its function returns the document's name.
-DOCUMENT = "sample.document"
-#: An object whose translation can't be set: its channels are locked, or instances share it.
-LOCKED = "sample.locked"
-#: An object from another file, with at least one object below it: a reference, an XRef, a link.
-REFERENCED = "sample.referenced"
-#: An object with opinions in several of the scene's layers, with at least one object below it.
-LAYERED = "sample.layered"
 
 _COLOR = [0.25, 0.5, 1.0]
 _CHANGES: dict[str, dict[str, object]] = {
@@ -136,7 +123,7 @@ class Documents:
                 bench.sample(DOCUMENT, among=True)
             token = undo.begin(f"step {number}")
             bench.cube("Cube")
-            steps.append(undo.commit(token))
+            steps.append(undo.commit(token) or "")
         before = bench.everything()
         assert undo.undo(steps[0]) is False
         assert bench.everything() == before
