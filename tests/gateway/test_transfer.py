@@ -38,6 +38,8 @@ class Scene:
     def __init__(self, up: str = "Y", metres: float = 1.0) -> None:
         self.info = {"units_per_meter": 1 / metres, "up_axis": up, "fps": 24.0}
         self.objects: dict[str, dict[str, Any]] = {}
+        #: The keys of the objects that have some.
+        self.keys: dict[str, list[dict[str, Any]]] = {}
         #: Called during an import, to make it fail.
         self.trouble: Any = None
         self.before_export: Any = None
@@ -58,6 +60,7 @@ class Scene:
         host.tool("scene__list_objects", self.listed, FREE, **reads)
         host.tool("scene__get_object", self.get, FREE, **reads)
         host.tool("exchange__formats", lambda: {"formats": [USD]}, FREE, **reads)
+        host.tool("animation__list_keys", self.keys_of, FREE, **reads)
         changes = {"annotations": {"destructiveHint": self.asks}}
         host.tool("exchange__export", self.export, FREE, **changes)
         host.tool("exchange__import", self.take, FREE, **changes)
@@ -69,6 +72,9 @@ class Scene:
         if name not in self.objects:
             raise HostError(f"there is no object '{name}'")
         return self.objects[name]
+
+    def keys_of(self, name: str, offset: int, limit: int) -> Any:
+        return {"keys": self.keys[name]}
 
     def export(self, path: str, allow_missing_uvs: bool, objects: Any = None) -> Any:
         assert allow_missing_uvs, "a texture without UVs must not stop the transfer"
@@ -280,6 +286,18 @@ def test_an_object_that_arrives_larger_is_refused(client: FakeClient, work: Path
         refused = transfer(client)
         assert refused["isError"]
         assert "Cube: world box [0.0, 0.0, 0.0, 1.01, 1.0, 1.0] instead of" in text_of(refused)
+
+
+def test_a_key_that_arrives_elsewhere_is_refused(client: FakeClient, work: Path) -> None:
+    source, far = Scene(), Scene()
+    source.add("Runner", key_count=2)
+    for scene, arrived in ((source, 8.0), (far, 0.08)):
+        places = ((1, 0.0), (24, arrived))
+        scene.keys["Runner"] = [{"frame": f, "translate": [x, 0.0, 0.0]} for f, x in places]
+    with hosts(source, far, [str(work)]):
+        refused = transfer(client)
+    assert refused["isError"]
+    assert "Runner: place at 24 [0.08, 0.0, 0.0] instead of [8.0, 0.0, 0.0]" in text_of(refused)
 
 
 def test_a_box_in_another_unit_is_the_same_box(client: FakeClient, work: Path) -> None:

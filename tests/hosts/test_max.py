@@ -430,6 +430,17 @@ def test_an_undo_that_is_reported_late_is_none_of_the_artists(bench: Bench) -> N
     assert bench.reader.names() == []
 
 
+@pytest.mark.skipif(REAL, reason="3ds Max's own reports can't be delayed")
+@pytest.mark.parametrize("scale", [[2, 1, 1], [1, 2, 1], [1, 1, 2]])
+def test_a_late_undo_of_a_stretch_along_one_axis_is_seen(bench: Bench, scale: list[int]) -> None:
+    pymxs._session.session.late_notices = True
+    cube = bench.cube()
+    token = _undo(bench).begin("Callboard: same")
+    bench.editor.set_transform(cube, None, None, scale)
+    assert _undo(bench).undo(_undo(bench).commit(token)) is True
+    assert bench.get(cube)["scale"] == pytest.approx([1, 1, 1])
+
+
 @pytest.mark.skipif(REAL, reason="3ds Max's own undo list can't be cleared")
 def test_an_undo_that_does_nothing_is_none(bench: Bench) -> None:
     undo_id = _step(bench, "Kept")

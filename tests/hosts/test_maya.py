@@ -190,6 +190,20 @@ def test_an_export_is_no_change_and_leaves_the_artists_settings(
     assert _translators().fbx() == kept
 
 
+def test_meshes_without_uvs_below_an_exported_group_are_told(
+    bench: Bench, with_translators: None
+) -> None:
+    file = bench.folder / "plain.obj"
+    file.write_text("o Plain\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", encoding="utf-8")
+    (plain,) = bench.call("exchange__import", {"path": str(file)})["created"]
+    bench.call("structure__create_empty", {"name": "Group"})
+    bench.call("scene__set_parent", {"name": plain, "parent": "Group"})
+    bench.call("exchange__import", {"path": str(file)})
+    (below,) = bench.get("Group")["children"]
+    asked = {"path": str(bench.folder / "out.obj"), "objects": ["Group"]}
+    assert bench.call("exchange__export", asked)["without_uvs"] == [below]
+
+
 def _translators() -> Any:
     from maya import _translators as translators
 
