@@ -59,6 +59,8 @@ def stem(word: str) -> str:
 
 
 def _shorter(word: str) -> str:
+    if not word.endswith(_ENDINGS):  # most words
+        return word
     for ending in _ENDINGS:
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith("ss"):
             left = word[: -len(ending)]

@@ -105,21 +105,26 @@ def _overlap(counts: Sequence[int], uvs: Sequence[_Point]) -> float:
     if not step or step != step or step == float("inf"):
         return 1.0 if len(counts) > 1 else 0.0
     places = [((u - low[0]) / step, (v - low[1]) / step) for u, v in zip(us, vs, strict=True)]
-    covered: Counter[tuple[int, int]] = Counter()
+    #: The columns of each row that one face covers, or more than one, as the bits of a number.
+    once: dict[int, int] = {}
+    twice: dict[int, int] = {}
     for face in faces_of(counts, range(len(uvs))):
-        cells: set[tuple[int, int]] = set()
+        cells: dict[int, int] = {}
         for second, third in pairwise(face[1:]):
-            cells.update(_cells(places[face[0]], places[second], places[third]))
-        covered.update(cells)
-    if not covered:
-        return 0.0
-    return sum(count > 1 for count in covered.values()) / len(covered)
+            for row, columns in _cells(places[face[0]], places[second], places[third]):
+                cells[row] = cells.get(row, 0) | columns
+        for row, columns in cells.items():
+            before = once.get(row, 0)
+            twice[row] = twice.get(row, 0) | before & columns
+            once[row] = before | columns
+    covered = sum(columns.bit_count() for columns in once.values())
+    return sum(columns.bit_count() for columns in twice.values()) / covered if covered else 0.0
 
 
 def _cells(
     a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 ) -> Iterator[tuple[int, int]]:
-    """Yield the cells whose middle is inside the triangle, row by row."""
+    """Yield each row of the triangle, with the cells whose middle is inside, as bits."""
     corners = (a, b, c)
     for row in range(
         ceil(min(p[1] for p in corners) - 0.5), floor(max(p[1] for p in corners) + 0.5)
@@ -131,5 +136,4 @@ def _cells(
             if (p[1] <= middle) != (q[1] <= middle)
         ]
         if len(crossed) == 2:
-            for column in range(ceil(min(crossed) - 0.5), ceil(max(crossed) - 0.5)):
-                yield column, row
+            yield row, (1 << ceil(max(crossed) - 0.5)) - (1 << ceil(min(crossed) - 0.5))
