@@ -109,13 +109,18 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow = {path: _in_slow_room(path) for path in {item.path for item in items}}
     for item in items:
-        if item.path.is_relative_to(TESTS) and item.path.relative_to(TESTS).parts[0] in SLOW_ROOMS:
+        if slow[item.path]:
             item.add_marker("slow")
         # Slow tests start programs, and the first test that needs a program installs it, perhaps
         # over a slow network.
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(600))
+
+
+def _in_slow_room(path: Path) -> bool:
+    return path.is_relative_to(TESTS) and path.relative_to(TESTS).parts[0] in SLOW_ROOMS
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

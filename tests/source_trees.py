@@ -30,9 +30,6 @@ class Facts:
     own: list[tuple[int, str]] = field(default_factory=list)
     #: The string constants of one word, such as the name of a tool that a test calls.
     texts: set[str] = field(default_factory=set)
-    #: (line, name, a hash of parameters and code) of each function of five lines or more, without
-    #: its docstring.
-    bodies: list[tuple[int, str, int]] = field(default_factory=list)
 
 
 @cache
@@ -54,7 +51,6 @@ def facts(path: Path) -> Facts:
                 known.functions.append((name, node.end_lineno - node.lineno + 1))
                 known.names.append((node.lineno, name))
                 known.own.append((node.lineno, name))
-                known.bodies += _body(node)
             case ast.ClassDef(name=name, lineno=line):
                 known.own.append((line, name))
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
@@ -66,10 +62,3 @@ def facts(path: Path) -> Facts:
             case ast.arg(arg=name):
                 known.names.append((node.lineno, name))
     return known
-
-
-def _body(function: ast.FunctionDef | ast.AsyncFunctionDef) -> list[tuple[int, str, int]]:
-    code = function.body[1:] if ast.get_docstring(function) is not None else function.body
-    if not code or (code[-1].end_lineno or 0) - code[0].lineno < 4:
-        return []
-    return [(function.lineno, function.name, hash((*map(ast.dump, (function.args, *code)),)))]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import warnings
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -141,13 +143,23 @@ def test_nothing_is_defined_that_nothing_uses() -> None:
     assert others - unused == set(), "these are used now; remove them from CALLED_BY"
 
 
+def bodies(path: Path) -> Iterator[tuple[int, str, int]]:
+    """Yield (line, name, a hash of parameters and code) of each function of five lines or more,
+    without its docstring."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            code = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            if code and (code[-1].end_lineno or 0) - code[0].lineno >= 4:
+                yield node.lineno, node.name, hash((*map(ast.dump, (node.args, *code)),))
+
+
 @pytest.mark.sweep
 def test_no_function_stands_twice() -> None:
     places: defaultdict[int, list[tuple[str, str]]] = defaultdict(list)
     for path in sources("core", "hosts", "ui", "packaging", "benchmarks", "tests"):
         # A double stands for one application, and shares nothing with another.
         if "doubles" not in path.parts:
-            for line, name, body in facts(path).bodies:
+            for line, name, body in bodies(path):
                 places[body].append((f"{path.relative_to(PROJECT)}:{line}", name))
     twice = [same for same in places.values() if len(same) > 1]
     assert [same for same in twice if {name for _, name in same} - TWICE.keys()] == []

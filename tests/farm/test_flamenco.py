@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from callboard_programs.cli import main
 from e2e.serving import callboard
 from needed import need, needs
 from shots import Shots
@@ -53,9 +54,9 @@ console.log(JSON.stringify(tasks));
 """
 
 
-def exported(shots: Shots, *options: str, status: int = 0) -> Any:
+def exported(shots: Shots, *options: str) -> Any:
     words = [*shots.called, *shots.skills, "--over", shots.scenes, *options]
-    (told,) = shots.printed(callboard("farm", "export", *words), status)
+    (told,) = shots.printed(callboard("farm", "export", *words))
     return told
 
 
@@ -97,12 +98,18 @@ def test_its_tasks_do_what_a_batch_does(tmp_path: Path) -> None:
     shots.none_runs()
 
 
-def test_what_flamenco_cannot_say_is_refused(tmp_path: Path) -> None:
+def test_what_flamenco_cannot_say_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     shots = Shots(tmp_path, 1)
+    for name, value in shots.env.items():
+        monkeypatch.setenv(name, value)
+    export = ["farm", "export", *shots.called, *shots.skills, "--over", shots.scenes]
     for options, why in (
         (["--flamenco", str(tmp_path / "{odd}")], "variables"),
         (["--flamenco", str(tmp_path / "job"), "--need", "gpu"], "--need"),
         (["--openjd", str(tmp_path / "job"), "--chunk", "2"], "--chunk"),
     ):
-        assert why in exported(shots, *options, status=2)["error"]["message"]
+        assert main([*export, *options]) == 2
+        assert why in json.loads(capsys.readouterr().out)["error"]["message"]
     assert not (tmp_path / "job").exists()

@@ -138,8 +138,12 @@ def test_a_page_of_the_list_is_what_was_there_when_it_was_asked_for(scene: Scene
     assert len(scene.read.summaries()) == 4
 
 
-def test_a_scene_is_looked_through_in_slices_that_let_it_change(scene: Scene) -> None:
-    made = [scene.edit.create("cube", f"C{number}", {"size": 1}) for number in range(3000)]
+def test_a_scene_is_looked_through_in_slices_that_let_it_change(
+    scene: Scene, tmp_path: Path
+) -> None:
+    cubes = "".join(f'def Cube "C{number}" {{}}\n' for number in range(3000))
+    scene.files.open(written(tmp_path, "many.usda", HEAD + cubes))
+    made = [f"/C{number}" for number in range(3000)]
     slices = []
 
     def between(ctx: DirectContext) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from qtpy.QtCore import QPoint, QRect
@@ -88,5 +89,10 @@ def _measured(picture: QImage, where: QRect) -> float:
     corner, size = where.topLeft() * by, where.size() * by
     part = picture.copy(QRect(corner, size)).convertToFormat(QImage.Format.Format_RGB32)
     seen = Counter(memoryview(part.constBits()).cast("B").cast("I"))
-    ground, *others = (QColor(pixel & 0xFFFFFF) for pixel, _ in seen.most_common())
-    return max((contrast(ground, other) for other in others), default=1.0)
+    ground, *others = (pixel for pixel, _ in seen.most_common())
+    return max((_contrast(ground, other) for other in others), default=1.0)
+
+
+@cache
+def _contrast(one: int, other: int) -> float:
+    return contrast(QColor(one & 0xFFFFFF), QColor(other & 0xFFFFFF))

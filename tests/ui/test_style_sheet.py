@@ -42,13 +42,13 @@ def test_labels_are_legible(open_panel: Any, application: Any, name: str) -> Non
     def legible() -> bool:
         picture = shown.panel.grab().toImage()
         at = label.mapTo(shown.panel, label.rect().topLeft())
-        colors = [
-            QColor(picture.pixel(at.x() + x, at.y() + y))
+        colors = {
+            picture.pixel(at.x() + x, at.y() + y)
             for x in range(label.width())
             for y in range(label.height())
-        ]
+        }
         ground = shown.panel.palette().color(QPalette.ColorRole.Window)
-        return max(contrast(color, ground) for color in colors) >= LEGIBLE
+        return max(contrast(QColor(color), ground) for color in colors) >= LEGIBLE
 
     shown.until(legible)
     application.setStyleSheet("")
