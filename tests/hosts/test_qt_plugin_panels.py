@@ -128,6 +128,11 @@ def test_a_question_comes_back_when_its_dock_goes(rig: Rig, server: Any) -> None
     assert spin_while(talk).code == REFUSED_BY_ARTIST
 
 
+@pytest.mark.parametrize(
+    "rig",
+    ["maya", *(pytest.param(name, marks=pytest.mark.sweep) for name in ("houdini", "3dsmax"))],
+    indirect=True,
+)
 @pytest.mark.parametrize("sheet", ["", "QWidget { color: #555555; background-color: #505050; }"])
 def test_the_panel_is_readable_on_the_applications_palette(
     rig: Rig, server: Any, sheet: str
