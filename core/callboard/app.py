@@ -35,7 +35,7 @@ from callboard.ports.capability_names import FARM
 from callboard.ports.host import Host, HostEvent
 from callboard.protocol.subscriptions import Topic
 from callboard.records.log_file import LogFile
-from callboard.records.record_settings import export_target, store
+from callboard.records.record_settings import export_target, place_of, store
 from callboard.records.recorder import Recorder
 from callboard.service.apps import views
 from callboard.service.file_tools import file_template, file_tools
@@ -54,6 +54,7 @@ from callboard.transport import instances
 from callboard.transport.http.access import Access
 from callboard.transport.http.listener import Listener
 from callboard.transport.http.mcp import McpEndpoint
+from callboard.transport.machine import this_machine
 from callboard.workspace.projects import project_of
 from callboard.workspace.roots import RootsBook
 
@@ -110,11 +111,12 @@ class Callboard:
         )
         self._rules = self._make_rules()
         self._export = export_target(config.export)
-        kept = config.record_results
-        self.records = store(self._export, kept) if config.records else None
+        self.records = store(config, self._export)
+        self._recorder: Recorder | None = None
         self._report = None if self.records is None else LiveReport(self.records)
         self.jobs = Jobs()
         self.service = self._make_service()
+        self.service.not_kept = self.not_kept
         self.endpoint = self._make_endpoint()
         subscriptions, by_tools = self.endpoint.subscriptions, self.dispatcher.resource_updated
         self._updates = ResourceUpdates(self.resources, subscriptions, self.guest.loop, by_tools)
@@ -130,10 +132,13 @@ class Callboard:
         return RuleStore(consent, self.capabilities) if self.config.rules else None
 
     def _make_service(self) -> Service:
-        recorder = None
         if self.records is not None:
-            recorder = Recorder(self.host.identity.kind, self.records)
+            required = self.config.records == "required"
+            recorder = Recorder(self.host.identity.kind, self.records, required=required)
             self.dispatcher.ended.watch(recorder.call_ended)
+            if required:
+                self.dispatcher.begins = recorder.call_begins
+            self._recorder = recorder
         return Service(
             self.host,
             __version__,
@@ -144,7 +149,7 @@ class Callboard:
             self.roots,
             self.dispatcher,
             self.jobs,
-            recorder=recorder,
+            recorder=self._recorder,
             enable_prompts=self.config.enable_prompts,
             capture_missing=self.config.capture_missing_capabilities,
             capture_intent=self.config.capture_intent,
@@ -177,6 +182,7 @@ class Callboard:
             self.bundles,
             self.clients,
             lambda: self.url,
+            self.not_kept,
         )
         return Controls(
             view,
@@ -230,12 +236,12 @@ class Callboard:
             file = LogFile(f"{self.host.identity.kind}-{self.id}", self.records.redactor.text)
             file.attach()
             began.callback(file.detach)
-            if self._export is not None:
-                from callboard.records.exporter import Exporter
+            if self._export is not None or self.config.records_to:
+                from callboard.records.sinks import exporters
 
-                exporter = Exporter(self.records.folder, self._export)
-                exporter.start()
-                began.callback(exporter.close)
+                for exporter in exporters(self.records.folder, self.config, self._export):
+                    exporter.start()
+                    began.callback(exporter.close)
         output.attach(stop_here)
         began.callback(output.detach, stop_here)
         began.callback(self.skills.close)
@@ -249,6 +255,7 @@ class Callboard:
         self._scene.file = self.host.scene_file()
         self.roots.set_project(project := self.host.project_roots())
         self._use_rules(project)
+        self._note_place(project)
         self._offer()
         self._listen()
         began.callback(self.host.watch(self._host_event))
@@ -372,12 +379,27 @@ class Callboard:
     def _host_event(self, event: HostEvent) -> None:
         if event == "saved":
             self._scene.file = self.host.scene_file()
+            self._note_place(self.host.project_roots())
         elif event == "project":
             by_call, folders = self.dispatcher.main.running is not None, self.host.project_roots()
             self._scene.show(self.host.scene_file())
+            self._note_place(folders)
             self.guest.loop.call_soon_threadsafe(self._set_project, folders, by_call)
         elif event == "scene":
             self._updates.scene_changed()
+
+    def not_kept(self) -> list[str]:
+        """Return a sentence about each thing that isn't kept because the disk is at fault. Call it
+        from any thread."""
+        records = None if self.records is None else self.records.trouble
+        return [each for each in (records, self._announcement.trouble) if each is not None]
+
+    def _note_place(self, folders: list[str]) -> None:
+        """Record later calls with the scene and the project that are open now."""
+        if self._recorder is not None:
+            machine = this_machine()
+            place = place_of(self.host.identity, self._scene.file, folders, machine)
+            self._recorder.move_to(place)
 
     def _set_project(self, folders: list[str], by_call: bool) -> None:
         self._announcement.renew(self._instance())

@@ -86,10 +86,17 @@ class McpHttpConfig:
     capture_missing_capabilities: bool = True
     #: True to give tools an optional parameter in which agents say why they call the tool.
     capture_intent: bool = False
-    #: True to record calls in the user's data folder.
-    records: bool = True
+    #: True to record calls in the user's data folder; ``required`` to refuse calls that can't be
+    #: recorded.
+    records: bool | Literal["required"] = True
     #: True to record the results too, so that skills can be made from them.
     record_results: bool = False
+    #: Days and megabytes beyond which the oldest records are deleted.
+    record_days: int = 90
+    record_megabytes: int = 256
+    #: Where records are also sent: ``file:///PATH``, ``syslog:``, ``syslog://HOST:PORT`` or
+    #: ``otlp:URL``.
+    records_to: Sequence[str] = ()
     #: The target to which records are also sent; None uses ``CALLBOARD_EXPORT_URL``, if set.
     export: ExportTarget | None = None
     #: True to keep the artist's decisions for the project, in the user's data folder.

@@ -24,6 +24,7 @@ __all__ = [
     "InvalidParams",
     "MethodNotFound",
     "NoWorkspaceRoots",
+    "NotRecorded",
     "ParseError",
     "Paused",
     "PeerError",
@@ -46,6 +47,8 @@ CALL_TIMEOUT = -31002
 REFUSED_BY_ARTIST = -31003
 PAUSED = -31004
 HOST_OFFLINE = -31005
+#: -31006 is not_that_scene, of the gateway.
+NOT_RECORDED = -31007
 
 
 class CallboardError(Exception):
@@ -160,6 +163,13 @@ class Paused(HostError):
     """Raised while the artist has paused callboard. Lists still work."""
 
     code = PAUSED
+
+
+class NotRecorded(HostError):
+    """Raised where the setting ``records`` is ``required``, for a call whose record can't be kept.
+    The message says whether the call ran."""
+
+    code = NOT_RECORDED
 
 
 class CallCancelled(CallboardError):

@@ -24,11 +24,22 @@ from callboard.ground.folders import data_folder, path_of, site_folder
 from callboard.ground.regular_file import refuse_special
 
 Kind = Literal[
-    "folders", "files", "words", "text", "port", "count", "seconds", "yes or no", "policy"
+    "folders",
+    "files",
+    "words",
+    "text",
+    "port",
+    "count",
+    "seconds",
+    "yes or no",
+    "yes, no or required",
+    "policy",
 ]
 #: Kinds whose values are paths.
 _PATHS = ("folders", "files")
 FILE = "settings.yaml"
+#: The value of ``records`` with which a call that can't be recorded is refused.
+REQUIRED = "required"
 _PROJECT = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _MOST_BYTES = 2**20
 #: Maximum projects that a message names.
@@ -64,8 +75,11 @@ SETTINGS = (
     ServerSetting("port", "port", "0 lets the system choose", 0),
     ServerSetting("call_timeout", "seconds", "a call's time limit if its tool sets none", 300.0),
     ServerSetting("poll_skills", "yes or no", "whether to poll for changed skills", False),
-    ServerSetting("records", "yes or no", "whether calls are recorded", True),
+    ServerSetting("records", "yes, no or required", "whether calls are recorded", True),
     ServerSetting("record_results", "yes or no", "whether results are recorded too", False),
+    ServerSetting("record_days", "count", "days for which records are kept", 90),
+    ServerSetting("record_megabytes", "count", "size that records may reach", 256),
+    ServerSetting("records_to", "words", "where records are also sent", ()),
     ServerSetting("capture_intent", "yes or no", "whether agents are asked why they call", False),
     ServerSetting("farm_scheduler", "text", "the farm that agents may use", ""),
     ServerSetting("farm_tls", "files", "its CA, certificate and key", ()),
@@ -263,7 +277,7 @@ def _from(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
                 value = [each.strip() for each in value if each.strip()]
             elif setting.kind in ("port", "count", "seconds"):
                 value = _number(text)
-            elif setting.kind == "yes or no":
+            elif setting.kind in ("yes or no", "yes, no or required") and text != REQUIRED:
                 value = {"1": True, "true": True, "0": False, "false": False}.get(text.lower())
             yield setting.name, _checked(setting, value, setting.variable, Path())
 
@@ -347,6 +361,8 @@ def _checked(setting: ServerSetting, value: Any, where: str, folder: Path) -> An
         needed = "a number of seconds"
     elif setting.kind == "yes or no":
         good, needed = isinstance(value, bool), "true or false"
+    elif setting.kind == "yes, no or required":
+        good, needed = isinstance(value, bool) or value == REQUIRED, "true, false or required"
     else:
         good, needed = value in ("advisory", "strict"), "advisory or strict"
     if not good:

@@ -16,6 +16,7 @@ from call_records import a_call
 from callboard.clients.book import ClientBook
 from callboard.config import ExportTarget
 from callboard.records.exporter import Exporter
+from callboard.records.ingest import Ingest as IngestSink
 from callboard.records.store import Store
 from callboard_testing.fake_client import FakeClient
 from serving import served
@@ -119,7 +120,7 @@ def target(ingest: Ingest, **changes: Any) -> ExportTarget:
 
 @pytest.fixture
 def exporter(store: Store, ingest: Ingest) -> Iterator[Exporter]:
-    sends = Exporter(store.folder, target(ingest))
+    sends = Exporter(store.folder, IngestSink(target(ingest)))
     yield sends
     sends.close()
 
@@ -166,7 +167,7 @@ def test_events_have_the_shape_of_the_ingest(
 
 def test_what_was_recorded_before_is_not_sent(store: Store, ingest: Ingest) -> None:
     record(store, 5)
-    exporter = Exporter(store.folder, target(ingest))
+    exporter = Exporter(store.folder, IngestSink(target(ingest)))
     exporter.start()
     new = record(store, 25)
     ingest.wait(lambda: len(ingest.stored) >= 25)
@@ -237,7 +238,7 @@ def test_an_exporter_that_restarts_goes_on_where_it_was(store: Store, ingest: In
     ids: list[str] = []
     for round_ in range(4):
         ingest.answers = [500] if round_ % 2 else []
-        exporter = Exporter(store.folder, target(ingest))
+        exporter = Exporter(store.folder, IngestSink(target(ingest)))
         exporter.start()
         ids += record(store, 13)
         wanted = len(ids)
@@ -249,7 +250,7 @@ def test_an_exporter_that_restarts_goes_on_where_it_was(store: Store, ingest: In
 
 
 def test_two_exporters_on_one_folder_send_each_record_once(store: Store, ingest: Ingest) -> None:
-    exporters = [Exporter(store.folder, target(ingest)) for _ in range(2)]
+    exporters = [Exporter(store.folder, IngestSink(target(ingest))) for _ in range(2)]
     for exporter in exporters:
         exporter.start()
     ids = record(store, 60)
@@ -272,7 +273,7 @@ def test_a_record_that_they_refuse_for_good_does_not_hold_up_the_others(
 
 
 def test_nothing_recorded_yet_is_no_error(tmp_path: Path, ingest: Ingest) -> None:
-    exporter = Exporter(tmp_path / "records", target(ingest))
+    exporter = Exporter(tmp_path / "records", IngestSink(target(ingest)))
     exporter.start()
     store = Store(tmp_path / "records")
     store.open()

@@ -15,6 +15,7 @@ from callboard_ui.connect_dialog import ConnectDialog
 from callboard_ui.icons import icon
 from callboard_ui.labels import Elided, tint
 from callboard_ui.link import Link
+from callboard_ui.shown_text import one_line
 from callboard_ui.theme import Kind, bold, em
 
 _COPIED_MS = 1500
@@ -27,6 +28,7 @@ _LOOKS: dict[str, tuple[str, Kind]] = {
     "asking": ("hand", "warn"),
     "held": ("clock", "warn"),
     "busy": ("play", "busy"),
+    "unkept": ("warning", "warn"),
     "serving": ("dot", "good"),
 }
 
@@ -90,7 +92,8 @@ class Header(QWidget):
 
     def _show_state(self) -> None:
         state = texts.state(self._snapshot, self.tr)
-        self.state.show_text(state.text)
+        kept = one_line(self._snapshot.not_kept)
+        self.state.show_text(state.text, f"{state.text}\n{kept}" if kept else None)
         glyph, kind = _LOOKS[state.name]
         if (glyph, kind) != self._shown_glyph:
             self._shown_glyph = (glyph, kind)

@@ -108,6 +108,8 @@ def state(shown: Snapshot, tr: Translate = str) -> State:
         more = len(shown.calls) - 1
         text = tr("Busy with {0}").format(title(shown, shown.calls[0].tool))
         return State("busy", f"{text} +{more}" if more else text)
+    if shown.not_kept:
+        return State("unkept", tr("Serving, but not everything is kept"))
     return State("serving", tr("Serving"))
 
 

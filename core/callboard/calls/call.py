@@ -95,6 +95,10 @@ class Call:
         self.timed_out = False
         self.finished = False
         self.changes_begun = False
+        #: True once a record of the call was kept before the call began.
+        self.noted = False
+        #: The error that takes the answer's place if the call must be recorded and can't be.
+        self.unrecorded: CallboardError | None = None
         self.undo: UndoStep | None = None
         self.main_coroutine: Any = None
         traced = self.trace
@@ -208,6 +212,8 @@ class RunningCalls:
         self.calls: dict[str, Call] = {}
         #: Called when a call whose tool was found ends, with the call and its result or error.
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
+        #: Called before a call's tool runs; raises CallboardError to refuse the call.
+        self.begins: Callable[[Call], None] | None = None
         #: Like ``ended``, but only for calls of tools that may change the scene or files.
         self.changes_ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
         #: Called when a call begins or progresses, and when callboard is paused or resumed.
@@ -339,3 +345,5 @@ class _Counted:
         self._running.ended.tell(call, call.result, ended_by or error)
         if ended_by is not None:
             raise ended_by from None
+        if call.unrecorded is not None:
+            raise call.unrecorded

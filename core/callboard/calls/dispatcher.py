@@ -34,6 +34,7 @@ from callboard.errors import (
     CallTimeout,
     HostBusy,
     InvalidParams,
+    NotRecorded,
     Paused,
     PeerError,
     ResourceNotFound,
@@ -62,7 +63,7 @@ DEFAULT_TIMEOUT = 300.0
 SCRIPT_IN_A_WINDOW = 30.0
 
 #: Host errors that are reported as JSON-RPC errors, because no tool ran or its outcome isn't known.
-HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled)
+HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled, NotRecorded)
 
 
 class Readable(Protocol):
@@ -218,6 +219,8 @@ class Dispatcher(RunningCalls):
         for _ in range(ROUND_LIMIT):
             if self.paused:  # This may have happened while a person was asked.
                 self.require_going()
+            if self.begins is not None:
+                self.begins(call)
             try:
                 return await self._in_time(call, self._run(call))
             except InputNeeded as needed:

@@ -20,6 +20,7 @@ REQUIREMENTS = {
     "blender": "bpy>=4.5,<4.6",
     "debug": "debugpy>=1.8.8",
     "farm": "distributed>=2026.7,<2026.9",
+    "otlp": "opentelemetry-exporter-otlp-proto-http>=1.30",
     "ui": "PySide6-Essentials>=6.5,!=6.12.0",
     "usd": "usd-core>=25.5",
 }

@@ -29,6 +29,7 @@ from callboard.mapping.map_run import MapRun
 from callboard.mapping.plan import SCENE, MapRequest, rows_of
 from callboard.mapping.reports import Reports
 from callboard.ports.capability_names import SCRIPT
+from callboard.protocol.headers import TRACE, is_trace
 from callboard.workspace.containment import WorkspaceRoots
 
 T = TypeVar("T")
@@ -79,7 +80,8 @@ class Maps:
             await self._ask(call, run, mapped, kind, rows)
             run.state = "working"
             await self._in_thread(call, reports.begin, run.name, rows)
-            await run.perform(command, _environment(command), progress)
+            environment = _environment(command, call.trace.get(TRACE, ""))
+            await run.perform(command, environment, progress)
             run.close("completed")
         except asyncio.CancelledError:
             run.close("cancelled", _again(run.name))
@@ -272,13 +274,13 @@ def _certificates(config: McpHttpConfig) -> list[str]:
     return [word for pair in zip(names, files, strict=False) for word in pair]
 
 
-def _environment(command: Sequence[str]) -> Mapping[str, str] | None:
-    """Return the environment for the command. PYTHONHOME is removed unless the command runs this
-    application's own Python, because any other Python would look for its modules in the wrong
-    place."""
-    if command[0] == sys.executable:
-        return None
-    return {name: value for name, value in os.environ.items() if name != "PYTHONHOME"}
+def _environment(command: Sequence[str], trace: str) -> Mapping[str, str]:
+    """Return the environment for the command, with the call's trace. PYTHONHOME is removed unless
+    the command runs this application's own Python, because any other Python would look for its
+    modules in the wrong place."""
+    own = command[0] == sys.executable
+    kept = {name: value for name, value in os.environ.items() if own or name != "PYTHONHOME"}
+    return {**kept, "TRACEPARENT": trace} if is_trace(trace) else kept
 
 
 def _again(name: str) -> str:

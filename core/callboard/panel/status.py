@@ -265,6 +265,8 @@ class Snapshot:
     bundles: tuple[BundleStatus, ...] = ()
     #: The changes that this server's calls made, oldest first.
     changes: tuple[SceneChange, ...] = ()
+    #: What isn't kept because the disk is at fault, in sentences, or empty.
+    not_kept: str = ""
     #: Number of calls that ended, so that a view knows when to read the records again.
     ended_calls: int = 0
 

@@ -48,8 +48,10 @@ class ServedView:
         bundles: HostBundles,
         clients: ClientBook,
         url: Callable[[], str],
+        not_kept: Callable[[], list[str]],
     ) -> None:
-        """``url`` returns the server's address, or an empty string before the server starts."""
+        """``url`` returns the server's address, or an empty string before the server starts.
+        ``not_kept`` returns a sentence about each thing that isn't kept."""
         self._host = host
         self._dispatcher = dispatcher
         self._endpoint = endpoint
@@ -60,6 +62,7 @@ class ServedView:
         self._bundles = bundles
         self._clients = clients
         self._url = url
+        self._not_kept = not_kept
         self._ended = 0
         self._served = Served()
         self._known: tuple[object, ...] = ()
@@ -114,6 +117,7 @@ class ServedView:
             skills=self._skills(),
             bundles=tuple(bundle_status(*each) for each in self._bundles.in_use()),
             changes=dispatcher.changed.all(),
+            not_kept="; ".join(self._not_kept()),
             ended_calls=self._ended,
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 
 from callboard.content import Json
@@ -17,6 +18,9 @@ SESSION_HEADER = "Mcp-Session-Id"
 METHOD_HEADER = "Mcp-Method"
 NAME_HEADER = "Mcp-Name"
 PARAM_HEADER = "Mcp-Param-"
+#: The header, and the key in ``_meta``, of the W3C trace context.
+TRACE = "traceparent"
+_TRACEPARENT = re.compile("[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}")
 
 #: For each method, the param that ``Mcp-Name`` must repeat.
 NAMED_BY = {
@@ -44,6 +48,21 @@ def decode_value(value: str) -> str:
         return base64.b64decode(inner, validate=True).decode("utf-8")
     except (binascii.Error, UnicodeDecodeError, ValueError):
         raise HeaderMismatch("an encoded header value is not base64 of UTF-8") from None
+
+
+def add_trace(params: Json, headers: Mapping[str, str]) -> None:
+    """Put the trace context of the headers into a request's ``_meta``, unless it has one. From
+    there it travels with the request, through a gateway too."""
+    given = headers.get(TRACE, "").strip()
+    if is_trace(given):
+        meta = params.setdefault("_meta", {})
+        if isinstance(meta, dict):
+            meta.setdefault(TRACE, given)
+
+
+def is_trace(text: str) -> bool:
+    """Return whether a text is a W3C ``traceparent``."""
+    return _TRACEPARENT.fullmatch(text) is not None
 
 
 def check_method(request: Request, headers: Mapping[str, str]) -> None:

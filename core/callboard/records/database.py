@@ -13,6 +13,7 @@ from typing import Any
 from callboard.records import retention as retaining
 from callboard.records import schema
 from callboard.records.journal import read_lines
+from callboard.records.model import UNFINISHED
 from callboard.records.retention import Retention
 
 #: Raised by :class:`Database` when the disk or the file is at fault.
@@ -25,6 +26,10 @@ BLOCK = 2**16
 AT_ONCE = 40
 _ROW = f", ({', '.join('?' * len(schema.COLUMNS))})"
 _INSERT_MANY = schema.INSERT + _ROW * (AT_ONCE - 1)
+_ID, _OUTCOME = schema.COLUMNS.index("call_id"), schema.COLUMNS.index("outcome")
+_SOME_UNFINISHED = "SELECT 1 FROM calls WHERE outcome = 'unfinished' LIMIT 1"
+#: Deletes the row that a change's first line made, so that its last line can take its place.
+_DELETE_UNFINISHED = "DELETE FROM calls WHERE outcome = 'unfinished' AND call_id = ?"
 #: Retention runs again once this share of the allowed bytes has been folded, or after this many
 #: seconds.
 RETAIN_EVERY = 1 / 20
@@ -46,10 +51,9 @@ class Database:
         self._db = sqlite3.connect(folder / schema.DATABASE, timeout=5.0, isolation_level=None)
         try:
             self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
-            _use_wal(self._db)
+            _leave_wal(self._db)
             # With NORMAL a killed process loses nothing; a power cut may cost the last commits.
             self._db.execute("PRAGMA synchronous = NORMAL")
-            self._db.execute(f"PRAGMA journal_size_limit = {4 * 2**20}").fetchone()
             schema.migrate(self._db)
         except BaseException:
             self._db.close()
@@ -71,6 +75,9 @@ class Database:
     def _insert(self, rows: list[list[Any]]) -> None:
         self._db.execute("BEGIN IMMEDIATE")
         try:
+            rows = _last_lines(rows)
+            if self._db.execute(_SOME_UNFINISHED).fetchone():
+                self._db.executemany(_DELETE_UNFINISHED, [(row[_ID],) for row in rows])
             whole = len(rows) - len(rows) % AT_ONCE
             for first in range(0, whole, AT_ONCE):
                 part = rows[first : first + AT_ONCE]
@@ -91,8 +98,16 @@ class Database:
             retaining.apply(self._db, self._retention)
 
     def close(self) -> None:
-        """Close the file. The last process that closes the file folds the WAL into it."""
+        """Close the file."""
         self._db.close()
+
+
+def _last_lines(rows: list[list[Any]]) -> list[list[Any]]:
+    """Return the rows without the first lines of changes whose last lines are among them."""
+    if all(row[_OUTCOME] != UNFINISHED for row in rows):
+        return rows
+    ended = {row[_ID] for row in rows if row[_OUTCOME] != UNFINISHED}
+    return [row for row in rows if row[_OUTCOME] != UNFINISHED or row[_ID] not in ended]
 
 
 def _keep_private(folder: Path) -> None:
@@ -106,18 +121,12 @@ def _keep_private(folder: Path) -> None:
             Path(f"{path}{suffix}").chmod(0o600)
 
 
-def _use_wal(db: sqlite3.Connection) -> None:
-    """Switch to WAL. Unlike a write, the switch doesn't wait on its own for another process that is
-    reading a new database."""
-    deadline = time.monotonic() + 5.0
-    while True:
-        try:
-            db.execute("PRAGMA journal_mode = WAL").fetchone()
-            return
-        except sqlite3.OperationalError:
-            if time.monotonic() >= deadline:
-                raise
-        time.sleep(0.01)
+def _leave_wal(db: sqlite3.Connection) -> None:
+    """Switch from WAL, which network file systems break and which an earlier version used. While
+    a process of that version has the database open, it stays in WAL."""
+    with suppress(sqlite3.OperationalError):
+        # TRUNCATE keeps the file of the transaction, so a commit creates and deletes none.
+        db.execute("PRAGMA journal_mode = TRUNCATE").fetchone()
 
 
 def is_damaged(error: Exception) -> bool:
@@ -130,11 +139,17 @@ def is_damaged(error: Exception) -> bool:
     )
 
 
+def is_locked(error: Exception) -> bool:
+    """Return whether another process, such as one that makes a report, has kept the database locked
+    for longer than a writer waits."""
+    return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
+
+
 def set_aside(folder: Path) -> None:
     """Rename a damaged database, so that a new one can be made and the old one examined. Raises
     OSError."""
     stamp = time.strftime("%Y%m%d-%H%M%S")
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in ("", "-journal", "-wal", "-shm"):
         path = folder / f"{schema.DATABASE}{suffix}"
         if path.exists():
             path.rename(folder / f"damaged-{stamp}-{schema.DATABASE}{suffix}")

@@ -1,59 +1,65 @@
-"""The export of records to an mcpeye ingest URL; off unless it is configured.
+"""Sends records from the database elsewhere, such as to a file, a syslog or an ingest URL; off
+unless it is configured.
 
 The database remembers what was sent, so a restart neither loses nor repeats records. One exporter
-works at a time, however many processes share the records. A batch whose answer got lost is sent
-again unchanged. The receiver can recognize its records by their ``callId``; a sender alone can't
-prevent duplicates.
+for each place works at a time, however many processes share the records. A batch whose answer got
+lost is sent again unchanged. The receiver can recognize its records by their id; a sender alone
+can't prevent duplicates.
 """
 
 from __future__ import annotations
 
-import http.client
-import json
 import logging
 import os
 import random
 import sqlite3
 import threading
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
-from collections.abc import Mapping
-from contextlib import closing, suppress
+from contextlib import closing
+from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from callboard.config import ExportTarget
 from callboard.ground.file_lock import lock
 from callboard.guest.thread_pause import PausableEvent, PythonPermit, go_on
 from callboard.records import schema
+from callboard.records.model import CallRecord
 
 _log = logging.getLogger(__name__)
 
-LOCK_FILE = "exporter.lock"
-#: Answers that won't change on a retry: the batch is wrong or too large.
-_HOPELESS = frozenset({400, 413, 422})
+
+class NotSent(Exception):
+    """Raised by a sink that couldn't send. With ``hopeless``, sending the same records again won't
+    help."""
+
+    def __init__(self, reason: str, *, hopeless: bool = False) -> None:
+        super().__init__(reason)
+        self.hopeless = hopeless
 
 
-def target_from(environment: Mapping[str, str]) -> ExportTarget | None:
-    """Return the target that ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET`` name, or None
-    if the first isn't set. Raises ValueError, which says what is wrong."""
-    url = environment.get("CALLBOARD_EXPORT_URL")
-    if not url:
-        return None
-    project = environment.get("CALLBOARD_EXPORT_PROJECT", "")
-    return ExportTarget(url, project, environment.get("CALLBOARD_EXPORT_SECRET"))
+class Sink(Protocol):
+    """A place that records are sent to. ``key`` identifies it in the database. ``batch`` is the
+    number of records sent at once. ``every`` is the number of seconds between two looks for new
+    records, and ``longest_wait`` the most seconds between two attempts."""
+
+    key: str
+    batch: int
+    every: float
+    longest_wait: float
+
+    def send(self, records: list[CallRecord]) -> None:
+        """Send records, the oldest first. Runs on the exporter's thread. Raises OSError or
+        NotSent."""
 
 
 class Exporter:
-    """Sends new records from ``folder``, in its own thread. Records made before the first start are
-    never sent. ``status`` is a short text for the panel; read it from any thread."""
+    """Sends new records from ``folder`` to a sink, in its own thread. Records made before the first
+    start are never sent. ``status`` is a short text for the panel; read it from any thread."""
 
-    def __init__(self, folder: Path, target: ExportTarget) -> None:
+    def __init__(self, folder: Path, sink: Sink) -> None:
         self.status = "not started"
         self._folder = folder
-        self._target = target
+        self._sink = sink
         self._began = time.time()
         self._stop = PausableEvent()
         self._permit = PythonPermit()
@@ -70,8 +76,8 @@ class Exporter:
             self._thread.start()
 
     def close(self, timeout: float = 2.0) -> None:
-        """Stop, waiting at most ``timeout`` seconds for a request under way. If the request takes
-        longer, its batch is sent again next time."""
+        """Stop, waiting at most ``timeout`` seconds for a batch under way. If the batch takes
+        longer, it is sent again next time."""
         go_on()
         self._stop.set()
         if self._thread is not None:
@@ -84,12 +90,12 @@ class Exporter:
             try:
                 self._export()
                 failures = 0
-                wait = self._target.every
-            except _TRY_AGAIN as error:
+                wait = self._sink.every
+            except (OSError, sqlite3.Error, NotSent) as error:
                 failures += 1
                 # Half of the wait is random, so that a studio's machines don't come back all at
                 # once.
-                longest = min(self._target.every * 2**failures, self._target.longest_wait)
+                longest = min(self._sink.every * 2**failures, self._sink.longest_wait)
                 wait = longest * random.uniform(0.5, 1.0)
                 self.status = f"failed: {_reason(error)}; trying again in {wait:.0f} s"
                 _log.info("export %s", self.status)
@@ -102,7 +108,8 @@ class Exporter:
         if not path.exists():
             self.status = "nothing to send"
             return
-        fd = os.open(self._folder / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
+        name = sha256(self._sink.key.encode()).hexdigest()[:12]
+        fd = os.open(self._folder / f"exporter-{name}.lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
             try:
                 lock(fd)
@@ -114,7 +121,7 @@ class Exporter:
                     self.status = "nothing to send"  # The writer hasn't made the tables yet.
                     return
                 last = self._position(db)
-                while not self._stop.is_set() and (rows := _after(db, last, self._target.batch)):
+                while not self._stop.is_set() and (rows := _after(db, last, self._sink.batch)):
                     self._send(db, rows)
                     last = rows[-1][0]
         finally:
@@ -122,7 +129,7 @@ class Exporter:
 
     def _position(self, db: sqlite3.Connection) -> int:
         row = db.execute(
-            "SELECT last_seq FROM exports WHERE target = ?", (self._target.key,)
+            "SELECT last_seq FROM exports WHERE target = ?", (self._sink.key,)
         ).fetchone()
         if row is not None:
             return int(row[0])
@@ -135,65 +142,26 @@ class Exporter:
         return int(last)
 
     def _remember(self, db: sqlite3.Connection, last: int) -> None:
-        db.execute("INSERT OR REPLACE INTO exports VALUES (?, ?)", (self._target.key, last))
+        db.execute("INSERT OR REPLACE INTO exports VALUES (?, ?)", (self._sink.key, last))
 
     def _send(self, db: sqlite3.Connection, rows: list[tuple[Any, ...]]) -> None:
-        """Send one POST. A batch that is refused as wrong is halved until the wrong record is alone
-        and can be left out. Raises OSError or _Refused when the rest must be tried again."""
-        events = [schema.to_record(row[1:]).as_event() for row in rows]
+        """Send a batch. A batch that is refused as wrong is halved until the wrong record is alone
+        and can be left out. Raises OSError or NotSent when the rest must be tried again."""
+        records = [schema.to_record(row[1:]) for row in rows]
         try:
-            self._post(events)
-        except _Refused as refusal:
-            if refusal.status not in _HOPELESS:
+            self._sink.send(records)
+        except NotSent as refusal:
+            if not refusal.hopeless:
                 raise
             if len(rows) > 1:
                 half = len(rows) // 2
                 self._send(db, rows[:half])
                 self._send(db, rows[half:])
                 return
-            _log.warning("export: call %s was not accepted (%s)", events[0]["callId"], refusal)
+            _log.warning("export: call %s was not accepted (%s)", records[0].call_id, refusal)
         else:
             self.status = f"sent {len(rows)}"
         self._remember(db, rows[-1][0])
-
-    def _post(self, events: list[dict[str, Any]]) -> None:
-        body = {"projectId": self._target.project_id, "identity": {}, "events": events}
-        headers = {"Content-Type": "application/json"}
-        if self._target.secret:
-            headers["x-mcpeye-secret"] = self._target.secret
-        request = urllib.request.Request(
-            self._target.endpoint, json.dumps(body).encode(), headers, method="POST"
-        )
-        try:
-            # Once the answer begins, the batch has arrived; the rest of the answer doesn't matter.
-            with (
-                _OPENER.open(request, timeout=self._target.timeout) as answer,
-                suppress(OSError, http.client.HTTPException),
-            ):
-                answer.read(65_536)
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise _Refused(error.code) from None
-
-
-class _Refused(Exception):
-    def __init__(self, status: int) -> None:
-        super().__init__(f"the ingest answered {status}")
-        self.status = status
-
-
-#: The errors of an ingest that can't be reached, or answers badly, and of a busy database.
-_TRY_AGAIN = (OSError, sqlite3.Error, http.client.HTTPException, _Refused)
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, which would take records and the secret to an unknown host."""
-
-    def redirect_request(self, *_: Any, **__: Any) -> None:
-        return None
-
-
-_OPENER = urllib.request.build_opener(_NoRedirects)
 
 
 def _reason(error: Exception) -> str:

@@ -17,13 +17,22 @@ import mmap
 import os
 import secrets
 import sys
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
+from time import time
 
 from callboard.ground.file_lock import lock
+from callboard.transport.machine import this_machine
 
 #: The first line. A file that begins differently is from another version and is left alone.
-HEADER = b"callboard journal 1\n"
+HEADER = b"callboard journal 2\n"
+#: The first lines that can be read.
+_READABLE = (HEADER, b"callboard journal 1\n")
 SUFFIX = ".journal"
+#: Seconds without a change after which another machine's journal counts as left behind. Not every
+#: network file system shows one machine's locks to another.
+_OTHERS_AGE = 86_400.0
 #: Maximum bytes of a journal. It holds what the database hasn't taken yet, so it grows this large
 #: only while the database is stuck.
 MAX_BYTES = 64 * 2**20
@@ -44,7 +53,8 @@ class Journal:
 
     def __init__(self, folder: Path) -> None:
         """Create the journal. Raises OSError when the folder can't be written."""
-        self.path = folder / f"{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        name = f"{_machine()}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
+        self.path = folder / name
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
         self._fd = os.open(self.path, flags, 0o600)
         self._map: mmap.mmap | None = None
@@ -131,7 +141,7 @@ def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], i
     # Each system call releases the interpreter and takes it back, so each reads a whole block.
     with path.open("rb", buffering=0) as file:
         if offset == 0:
-            if file.read(len(HEADER)) != HEADER:
+            if file.read(len(HEADER)) not in _READABLE:
                 return [], 0
             offset = len(HEADER)
         while True:
@@ -150,15 +160,24 @@ def journals(folder: Path) -> list[Path]:
     return sorted(folder.glob(f"*{SUFFIX}"), key=_modified)
 
 
+@cache
+def _machine() -> str:
+    """Return eight characters that stand for this machine in a journal's name."""
+    return sha256(this_machine().encode()).hexdigest()[:8]
+
+
 def is_abandoned(path: Path) -> bool:
     """Return whether the process that wrote this journal is gone."""
+    machine, _, rest = path.stem.partition("-")
+    if "-" in rest and machine != _machine() and time() - _modified(path) < _OTHERS_AGE:
+        return False
     try:
         fd = os.open(path, os.O_RDWR | getattr(os, "O_BINARY", 0))
     except OSError:
         return False
     try:
         lock(fd)
-        return os.read(fd, len(HEADER)) == HEADER
+        return os.read(fd, len(HEADER)) in _READABLE
     except OSError:
         return False
     finally:

@@ -7,7 +7,20 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple
 
-Outcome = Literal["ok", "error", "refused", "cancelled", "timeout", "busy", "paused"]
+Outcome = Literal["ok", "error", "refused", "cancelled", "timeout", "busy", "paused", "unfinished"]
+#: The outcome of a change whose end isn't recorded: it is still running, or its host was killed.
+UNFINISHED: Outcome = "unfinished"
+
+
+class Place(NamedTuple):
+    """The place of a call: the user and the workstation as the system names them, the application
+    with its version, its scene's file, and the project."""
+
+    user: str | None = None
+    machine: str | None = None
+    app: str | None = None
+    scene: str | None = None
+    project: str | None = None
 
 
 class CallRecord(NamedTuple):
@@ -17,10 +30,11 @@ class CallRecord(NamedTuple):
     ``started`` is Unix time in seconds, durations are milliseconds. ``arguments``, ``result``,
     ``error_message`` and ``intent`` are unchanged here: the store redacts and bounds them before
     anything is written. ``session`` is a :func:`session_hash`, never the id itself, and None when
-    the protocol has no sessions. ``holder`` is the id of the client whose token was used.
-    ``missing`` are the capabilities that were missing when the call was refused. ``trace`` is the
-    caller's W3C ``traceparent``. The ``result`` of a failed call is ``{traceback?, stdout?,
-    stderr?}``.
+    the protocol has no sessions. ``client_name`` is what the client calls itself. ``holder`` is the
+    id of the client whose token was used, and ``client`` is that client's name. ``missing`` are the
+    capabilities that were missing when the call was refused. ``trace`` is the caller's W3C
+    ``traceparent``. ``user`` and the fields after it are those of :class:`Place`. The ``result`` of
+    a failed call is ``{traceback?, stdout?, stderr?}``.
     """
 
     call_id: str
@@ -45,6 +59,12 @@ class CallRecord(NamedTuple):
     trace: str | None = None
     missing: tuple[str, ...] = ()
     result: Any = None
+    client: str | None = None
+    user: str | None = None
+    machine: str | None = None
+    app: str | None = None
+    scene: str | None = None
+    project: str | None = None
 
     @property
     def is_error(self) -> bool:

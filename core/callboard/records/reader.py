@@ -1,7 +1,7 @@
 """Reads records from the database, from the journals that aren't folded yet, and from memory.
 
-Reading doesn't write anything and needs no lock, so any process may read at any time, even after a
-crash.
+Reading changes nothing, so any process may read at any time, even after a crash. It only takes back
+the half of a commit that a killed process left behind.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from pathlib import Path
 
 from callboard.records import schema
 from callboard.records.journal import journals, read_lines
-from callboard.records.model import CallRecord, Outcome
+from callboard.records.model import UNFINISHED, CallRecord, Outcome
 
+_OUTCOME = schema.COLUMNS.index("outcome")
 #: The view with every record, on a connection of :meth:`Reader.connect`.
 EVERYTHING = "everything"
 MAX_PAGE = 500
@@ -106,14 +107,19 @@ class Reader:
         try:
             # An empty database of the right shape can be read before the first record.
             db.execute(f"CREATE TEMP TABLE waiting {schema.TABLE}")
-            db.executemany(
-                schema.INSERT.replace("INTO calls", "INTO temp.waiting"),
-                [row for line in lines if (row := schema.to_row(line))],
+            rows = [row for line in lines if (row := schema.to_row(line))]
+            # A change's last line counts more than its first one, wherever either of them is.
+            rows.sort(key=lambda row: row[_OUTCOME] == UNFINISHED)
+            db.executemany(schema.INSERT.replace("INTO calls", "INTO temp.waiting"), rows)
+            db.execute(
+                "DELETE FROM waiting WHERE call_id IN (SELECT call_id FROM main.calls"
+                f" WHERE outcome <> '{UNFINISHED}' OR waiting.outcome = '{UNFINISHED}')"
             )
-            db.execute("DELETE FROM waiting WHERE call_id IN (SELECT call_id FROM main.calls)")
             columns = ", ".join(schema.COLUMNS)
             db.execute(
                 f"CREATE TEMP VIEW {EVERYTHING} AS SELECT {_kept_columns(db)} FROM main.calls "
+                f"WHERE outcome <> '{UNFINISHED}'"
+                " OR call_id NOT IN (SELECT call_id FROM temp.waiting) "
                 f"UNION ALL SELECT {columns} FROM temp.waiting"
             )
             yield db
@@ -122,8 +128,9 @@ class Reader:
 
     def _open(self) -> sqlite3.Connection:
         path = self.folder.absolute() / schema.DATABASE
-        # ``immutable`` is for a read-only disk, where WAL's shared memory can't be made.
-        for mode in ("mode=ro", "mode=ro&immutable=1"):
+        # ``rw`` takes back the half of a commit that a killed process left. ``immutable`` is for a
+        # read-only disk, where neither that nor the shared memory of an older WAL can be written.
+        for mode in ("mode=ro", "mode=rw", "mode=ro&immutable=1"):
             try:
                 db = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
             except sqlite3.OperationalError:
@@ -132,7 +139,8 @@ class Reader:
                 db.execute("SELECT 1 FROM calls LIMIT 1").fetchone()
             except BaseException as error:
                 db.close()
-                if not isinstance(error, sqlite3.OperationalError):
+                # A database that is being written must not be read as an immutable one.
+                if not isinstance(error, sqlite3.OperationalError) or "locked" in str(error):
                     raise
             else:
                 return db

@@ -14,13 +14,14 @@ from callboard.errors import (
     CallTimeout,
     CapabilityMissing,
     HostBusy,
+    NotRecorded,
     Paused,
     RefusedByArtist,
 )
 from callboard.protocol.peer import InputRequired, PeerRequest
 from callboard.protocol.session import Session
-from callboard.records.model import CallRecord, Outcome, session_hash
-from callboard.records.schema import plain_middle
+from callboard.records.model import UNFINISHED, CallRecord, Outcome, Place, session_hash
+from callboard.records.schema import names, plain_middle
 from callboard.records.store import Store
 
 _OUTCOMES: tuple[tuple[type[BaseException], Outcome], ...] = (
@@ -29,7 +30,9 @@ _OUTCOMES: tuple[tuple[type[BaseException], Outcome], ...] = (
     (CallTimeout, "timeout"),
     (HostBusy, "busy"),
     (Paused, "paused"),
+    (NotRecorded, "refused"),
     (CallCancelled, "cancelled"),
+    (InputRequired, "cancelled"),
     (asyncio.CancelledError, "cancelled"),
 )
 
@@ -40,16 +43,63 @@ PRINTED_LIMIT = 6_000
 
 class Recorder:
     """Records calls, their clients and their outcomes. Runs on the server's loop. The answer to a
-    call is sent after the call is recorded; from then on a killed process can't lose the record."""
+    call is sent after the call is recorded; from then on a killed process can't lose the record.
 
-    def __init__(self, host_kind: str, store: Store) -> None:
+    With ``required``, a call that can't be recorded is refused. A change is then recorded twice:
+    before it begins, as unfinished, and when it has ended.
+    """
+
+    def __init__(self, host_kind: str, store: Store, *, required: bool = False) -> None:
         self._host = host_kind
         self._store = store
+        self._required = required
+        self.move_to(Place())
+
+    def move_to(self, place: Place) -> None:
+        """Record later calls with this place. Call it from any thread."""
+        redact = self._store.redactor.line
+        place = place._replace(scene=redact(place.scene), project=redact(place.project))
+        self._place = place, names(*place)
+
+    @property
+    def trouble(self) -> str | None:
+        """A sentence for clients when calls aren't recorded on disk, or None."""
+        why = self._store.degraded
+        return None if why is None else f"calls aren't recorded on disk: {why}"
+
+    def call_begins(self, call: Call) -> None:
+        """Keep a record of a change before it begins, where records are required. Raises
+        NotRecorded."""
+        if not self._required or call.tool.internal:
+            return
+        if not (call.tool.mutates or call.tool.writes_files):
+            kept = self._store.can_keep()
+        else:
+            kept = self._store.can_keep() and self._store.record(
+                self._record(call, perf_counter(), UNFINISHED, None, None)
+            )
+            call.noted = True
+        if not kept:
+            raise self._refusal(f"{call.tool.name} wasn't run")
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Record one run of a tool. A call that ended in a question to its client isn't over."""
-        if isinstance(error, InputRequired) or call.tool.internal:
+        """Record one run of a tool. A call that ended in a question to its client isn't over. Where
+        records are required and this one can't be kept, the call gets an error in place of its
+        answer."""
+        if call.tool.internal or (isinstance(error, InputRequired) and not call.noted):
             return
+        if not self._keep(call, result, error) and self._required and error is None:
+            ran = "changed what it should" if call.noted else "ran"
+            call.unrecorded = self._refusal(f"{call.tool.name} {ran}, but its answer is withheld")
+
+    def _refusal(self, what: str) -> NotRecorded:
+        return NotRecorded(
+            f"{what}, because this site requires a record of every call, and "
+            f"{self._store.trouble or 'this one could not be kept'}. Ask the artist to make room "
+            "there or to call the administrator; `callboard doctor` says what is wrong"
+        )
+
+    def _keep(self, call: Call, result: Json | None, error: BaseException | None) -> bool:
         now = perf_counter()
         if (
             error is None
@@ -66,7 +116,7 @@ class Recorder:
                 middle = recorded[name] = self._middle(call)
             seconds = now - call.started
             undo = call.undo
-            self._store.record_plain(
+            return self._store.record_plain(
                 call.id,
                 time() - seconds,
                 seconds,
@@ -74,34 +124,38 @@ class Recorder:
                 call.queue_wait,
                 call.main_seconds,
                 None if undo is None else undo.id,
+                self._place[1],
                 call.arguments,
             )
-            return
         outcome, code, message = _ending(result, error)
         missing = ()
         if isinstance(error, CapabilityMissing) and error.data is not None:
             missing = tuple(error.data["missing"])
-        self._store.record(
-            CallRecord(
-                call_id=call.id,
-                started=time() - (now - call.started),
-                duration_ms=(now - call.started) * 1000,
-                tool=call.tool.name,
-                outcome=outcome,
-                arguments=call.arguments,
-                skill=call.tool.skill,
-                host=self._host,
-                error_code=code,
-                error_message=message,
-                queue_ms=call.queue_wait * 1000,
-                main_thread_ms=call.main_seconds * 1000,
-                undo_id=call.undo.id if call.undo is not None else None,
-                intent=call.intent,
-                trace=call.trace.get("traceparent"),
-                missing=missing,
-                result=None if result is None else _kept(result),
-                **_who(call.request),
-            )
+        record = self._record(call, now, outcome, code, message)
+        kept = None if result is None else _kept(result)
+        return self._store.record(record._replace(missing=missing, result=kept))
+
+    def _record(
+        self, call: Call, now: float, outcome: Outcome, code: int | None, message: str | None
+    ) -> CallRecord:
+        return CallRecord(
+            call_id=call.id,
+            started=time() - (now - call.started),
+            duration_ms=(now - call.started) * 1000,
+            tool=call.tool.name,
+            outcome=outcome,
+            arguments=call.arguments,
+            skill=call.tool.skill,
+            host=self._host,
+            error_code=code,
+            error_message=message,
+            queue_ms=call.queue_wait * 1000,
+            main_thread_ms=call.main_seconds * 1000,
+            undo_id=call.undo.id if call.undo is not None else None,
+            intent=call.intent,
+            trace=call.trace.get("traceparent"),
+            **_who(call.request),
+            **self._place[0]._asdict(),
         )
 
     def _middle(self, call: Call) -> str:
@@ -111,13 +165,15 @@ class Recorder:
     def answered_here(
         self, id: str, request: PeerRequest, tool: str, arguments: Json, answer: str
     ) -> None:
-        """Record a call that was answered without the host."""
+        """Record a call that was answered without the host. Raises NotRecorded where records are
+        required."""
         self._record_here(id, request, tool, arguments, "ok", result=answer)
 
     def refused_here(
         self, id: str, request: PeerRequest, tool: str, arguments: Json, error: CallboardError
     ) -> None:
-        """Record a call of a tool that doesn't exist."""
+        """Record a call of a tool that doesn't exist. Raises NotRecorded where records are
+        required."""
         ending = {"error_code": error.code, "error_message": error.message}
         self._record_here(id, request, tool[:128], arguments, "error", **ending)
 
@@ -130,7 +186,7 @@ class Recorder:
         outcome: Outcome,
         **ending: Any,
     ) -> None:
-        self._store.record(
+        kept = self._store.record(
             CallRecord(
                 call_id=id,
                 started=time(),
@@ -141,8 +197,11 @@ class Recorder:
                 host=self._host,
                 **ending,
                 **_who(request),
+                **self._place[0]._asdict(),
             )
         )
+        if self._required and not kept:
+            raise self._refusal(f"{tool} wasn't run")
 
 
 def _who(request: PeerRequest) -> dict[str, Any]:
@@ -154,6 +213,7 @@ def _who(request: PeerRequest) -> dict[str, Any]:
         "era": "session" if peer.features.sessions else "stateless",
         "session": session_hash(peer.label) if in_session else None,
         "holder": peer.holder.id,
+        "client": peer.holder.name,
     }
 
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
-from callboard.records.model import CallRecord
+from callboard.records.model import CallRecord, Place
 from callboard.records.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ COLUMNS = (
     "era",
     "session",
     "holder",
+    "client",
     "host",
     "error_code",
     "error_message",
@@ -41,10 +42,15 @@ COLUMNS = (
     "intent",
     "trace",
     "missing",
+    "user",
+    "machine",
+    "app",
+    "scene",
+    "project",
     "arguments",
     "result",
 )
-_HOLDER, _MISSING = COLUMNS.index("holder"), COLUMNS.index("missing")
+_HOLDER, _CLIENT, _MISSING = map(COLUMNS.index, ("holder", "client", "missing"))
 
 _FIRST_TABLE = """(
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -60,7 +66,11 @@ _FIRST_TABLE = """(
     missing TEXT, arguments TEXT, result TEXT
 )"""
 #: The columns; a reader makes a temporary table of the same shape.
-TABLE = f"{_FIRST_TABLE[:-2]},\n    holder TEXT\n)"
+TABLE = (
+    f"{_FIRST_TABLE[:-2]},\n    holder TEXT, client TEXT,\n"
+    "    user TEXT, machine TEXT, app TEXT, scene TEXT, project TEXT\n)"
+)
+_ADDED = ("client", "user", "machine", "app", "scene", "project")
 
 #: Step n takes the schema from version n to n + 1. Steps are added, never changed.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
@@ -70,6 +80,10 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ("CREATE TABLE exports (target TEXT PRIMARY KEY, last_seq INTEGER NOT NULL)",),
     ("ALTER TABLE calls ADD COLUMN holder TEXT",),
+    (
+        *(f"ALTER TABLE calls ADD COLUMN {name} TEXT" for name in _ADDED),
+        "CREATE INDEX calls_unfinished ON calls (call_id) WHERE outcome = 'unfinished'",
+    ),
 )
 VERSION = len(MIGRATIONS)
 
@@ -127,8 +141,10 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
         call.era,
         call.session,
         call.holder,
+        call.client,
         call.host,
     )
+    place = (call.user, call.machine, call.app, call.scene, call.project)
     head = (
         f"[{_name(call.call_id)},{call.started!r},{call.duration_ms!r},"
         f"{names(call.tool, call.outcome, call.skill)},"
@@ -139,7 +155,7 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
         f"{'null' if call.undo_id is None else _name(call.undo_id)},"
         f"{'null' if intent is None else _encode(redactor.line(intent))},"
         f"{'null' if call.trace is None else _name(call.trace)},"
-        f"{f'[{names(*missing[:64])}]' if missing else 'null'}]"
+        f"{f'[{names(*missing[:64])}]' if missing else 'null'},{names(*place)}]"
     )
     arguments = "" if call.arguments is None else redactor.json(call.arguments)
     result = redactor.json(call.result) if with_result and call.result is not None else ""
@@ -163,15 +179,18 @@ def plain_line(
     queue_seconds: float,
     main_seconds: float,
     undo_id: str | None,
+    place: str,
     arguments: str,
 ) -> bytes:
     """Return the journal line of a call with such a middle, in a quarter of the time of
-    :func:`to_line`. ``call_id`` is one of ours; ``arguments`` comes from :meth:`Redactor.json`."""
+    :func:`to_line`. ``call_id`` is one of ours, ``place`` is a Place's :func:`names`, and
+    ``arguments`` comes from :meth:`Redactor.json`."""
     # Whole numbers with an exponent, because floats take three times as long to format.
     return (
         f'["{call_id}",{int(started * 1e6)}e-6,{int(seconds * 1e6)}e-3,{middle},'
         f"{int(queue_seconds * 1e6)}e-3,{int(main_seconds * 1e6)}e-3,"
-        f"{'null' if undo_id is None else _name(undo_id)},null,null,null]\t{arguments}\t\n"
+        f"{'null' if undo_id is None else _name(undo_id)},null,null,null,{place}]"
+        f"\t{arguments}\t\n"
     ).encode("ascii")
 
 
@@ -204,8 +223,12 @@ def to_row(line: bytes) -> list[Any] | None:
         row = json.loads(head)
     except ValueError:
         return None
-    if isinstance(row, list) and len(row) == len(COLUMNS) - 3:
-        row.insert(_HOLDER, None)  # The line was written before calls had a holder.
+    if isinstance(row, list) and len(row) < len(COLUMNS) - 2 - len(Place._fields):
+        # The line was written before calls had a place and a client, or even a holder.
+        if len(row) == len(COLUMNS) - 4 - len(Place._fields):
+            row.insert(_HOLDER, None)
+        row.insert(_CLIENT, None)
+        row += [None] * len(Place._fields)
     if not isinstance(row, list) or len(row) != len(COLUMNS) - 2:
         return None
     if row[_MISSING] is not None:

@@ -1,8 +1,9 @@
 """The store of calls. A call is safe from a killed process before it is answered. Storing it is
-cheap, and never makes the call fail.
+cheap, and doesn't make the call fail, unless the setting ``records`` is ``required``.
 
 :meth:`Store.record` appends one line to a journal and returns; one writer thread folds the journal
-into SQLite. When neither can be written, records stay in memory until one can.
+into SQLite. When neither can be written, records stay in memory until one can. What is lost then,
+because there is too much or because the process ends, is counted and reported.
 """
 
 from __future__ import annotations
@@ -80,7 +81,11 @@ class Store:
         self._lock = threading.Lock()
         self._journal: Journal | None = None
         self._memory: deque[bytes] = deque(maxlen=MEMORY)
+        #: The number of records that couldn't be kept.
+        self._lost = 0
         self._writable = False
+        #: True when the database was locked in the last round.
+        self._late = False
         self._dirty = False
         self._wake = PausableEvent()
         self._hurry = PausableEvent()
@@ -128,16 +133,16 @@ class Store:
         )
         self._thread.start()
 
-    def record(self, call: CallRecord) -> None:
-        """Keep a call. Once this returns, the call is safe even if the process is killed. Call it
+    def record(self, call: CallRecord) -> bool:
+        """Keep a call. Return whether the call is safe now even if the process is killed. Call it
         from any thread. Never raises, never waits for the database."""
         try:
             with_result = self.results or call.outcome == "error"
             line = schema.to_line(call, self._redactor, with_result=with_result)
         except Exception:  # The call is answered even if its record can't be written.
             _log.exception("a call of %.80r could not be recorded", call.tool)
-            return
-        self._keep(line)
+            return False
+        return self._keep(line)
 
     def record_plain(
         self,
@@ -148,33 +153,62 @@ class Store:
         queue_seconds: float,
         main_seconds: float,
         undo_id: str | None,
+        place: str,
         arguments: Any,
-    ) -> None:
+    ) -> bool:
         """Keep a call that succeeded and whose result isn't kept, in less time than :meth:`record`;
-        see :func:`schema.plain_line`."""
+        see :func:`schema.plain_line`. Return whether it is safe."""
         try:
             text = self._redactor.plain(arguments) or self._redactor.json(arguments)
             line = schema.plain_line(
-                call_id, started, seconds, middle, queue_seconds, main_seconds, undo_id, text
+                call_id, started, seconds, middle, queue_seconds, main_seconds, undo_id, place, text
             )
         except Exception:
             _log.exception("call %.80r could not be recorded", call_id)
-            return
-        self._keep(line)
+            return False
+        return self._keep(line)
 
-    def _keep(self, line: bytes) -> None:
+    def _keep(self, line: bytes) -> bool:
         with self._lock:
-            if self._writable and self._journal is not None:
+            kept = self._writable and self._journal is not None
+            if kept:
                 try:
                     self._append(self._journal, line)
                 except OSError as error:
-                    self._memory.append(line)
+                    kept = False
+                    self._remember(line)
                     self._degrade(_reason(error))
             else:
-                self._memory.append(line)
+                self._remember(line)
         if not self._dirty:
             self._dirty = True
             self._wake.set()
+        return kept
+
+    def _remember(self, line: bytes) -> None:
+        self._lost += len(self._memory) == MEMORY
+        self._memory.append(line)
+
+    def can_keep(self) -> bool:
+        """Return whether a record would be safe now. If not, try to make it so first. Call it from
+        any thread. Never raises."""
+        if not self._writable:
+            with self._lock:
+                self._revive()
+            self._dirty = True
+            self._wake.set()
+        return self._writable
+
+    @property
+    def trouble(self) -> str | None:
+        """A sentence about the records that aren't kept on disk, or None. Read it from any
+        thread."""
+        if self.degraded is None:
+            return None
+        lost = f", and {self._lost} are lost" if self._lost else ""
+        waiting = len(self._memory)
+        where = f"{waiting} are in memory only" if waiting else "they wait beside the database"
+        return f"calls aren't recorded in {self.folder} ({self.degraded}); {where}{lost}"
 
     def flush(self, timeout: float = 5.0) -> bool:
         """Wait until everything recorded so far is in the database. Return whether it is. Don't
@@ -188,7 +222,7 @@ class Store:
             self._wake.set()
             self._folded.wait_for(lambda: self._rounds[1] >= wanted, timeout)
             done = self._rounds[1] >= wanted
-        return done and self.degraded is None
+        return done and self.degraded is None and not self._late
 
     def close(self, timeout: float = 5.0) -> None:
         """Fold what is left and stop the writer. The next process that opens the folder folds
@@ -218,7 +252,8 @@ class Store:
     def _run(self) -> None:
         try:
             while True:
-                self._permit.wait(self._wake, self._retry if self.degraded else None)
+                waits = self.degraded or self._late
+                self._permit.wait(self._wake, self._retry if waits else None)
                 if not self._stopping:
                     self._gather()
                 with self._folded:
@@ -255,7 +290,7 @@ class Store:
     def _round(self) -> bool:
         """Fold this process's journal and abandoned ones. Return whether that worked."""
         # Imported here, because it loads SQLite, and a server answers before its writer needs that.
-        from callboard.records.database import StorageFailure, is_damaged
+        from callboard.records.database import StorageFailure, is_damaged, is_locked
 
         with self._lock:
             if not self._writable:
@@ -269,10 +304,14 @@ class Store:
         except schema.NewerSchema as error:
             reason = f"{error}; update callboard"
         except StorageFailure as error:
+            if is_locked(error):  # A report is being made; the journal keeps the calls until then.
+                self._late = True
+                return False
             reason = _reason(error)
             if is_damaged(error):
                 return self._replace_database()
         else:
+            self._late = False
             if writable:
                 self.degraded = None
             return writable
@@ -337,7 +376,12 @@ class Store:
 
     def _retire(self, done: bool) -> None:
         with self._lock:
+            if self._memory:
+                self._revive()
+            lost = self._lost + len(self._memory)
             journal, self._journal, self._writable = self._journal, None, False
+        if lost:
+            self._warn(f"{lost} calls are not in the records in {self.folder}: {self.degraded}.")
         if journal is None:
             return
         folded = done and journal.size == journal.folded

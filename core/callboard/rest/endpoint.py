@@ -15,6 +15,7 @@ from callboard.clients.owner import Owner
 from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, InvalidParams, MethodNotFound
 from callboard.jobs.jobs import Job
+from callboard.protocol.headers import TRACE, add_trace
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import ClientInfo, Peer, UnaskableRequest
 from callboard.protocol.revisions import NEWEST_WITH_SESSIONS
@@ -226,7 +227,7 @@ class RestEndpoint:
     async def _health(self, asked: ReadRequest) -> RestAnswer:
         kind, tools = self._service.host.identity.kind, self._service.count_tools()
         who = {"instance": self._instance, "host": kind, "version": self._service.version}
-        return 200, {**who, "tools": tools}
+        return 200, {**who, "tools": tools, "not_kept": self._service.not_kept()}
 
     async def _ready(self, asked: ReadRequest) -> RestAnswer:
         facts = self._service.dispatcher.main.stall()
@@ -380,7 +381,10 @@ class RestEndpoint:
 
     async def _handle(self, asked: ReadRequest, method: str, **params: Any) -> Json:
         """Return MCP's answer to the method."""
-        agent, holder = asked.incoming.headers.get("user-agent", ""), asked.incoming.holder
+        headers, holder = asked.incoming.headers, asked.incoming.holder
+        agent = headers.get("user-agent", "")
+        if TRACE in headers:
+            add_trace(params, headers)
         peer = Peer(f"REST {holder.id}", FEATURES, ClientInfo(agent[:200] or "REST"), {}, holder)
         request = UnaskableRequest(peer, next(_ids), method, params, UNASKABLE)
         return await self._service.handle(request)

@@ -15,6 +15,7 @@ from callboard.errors import (
     HostBusy,
     InvalidParams,
     MethodNotFound,
+    NotRecorded,
     Paused,
     PeerError,
     RefusedByArtist,
@@ -34,6 +35,7 @@ _STATUSES: tuple[tuple[type[CallboardError], int], ...] = (
     (CallCancelled, 409),
     (HostBusy, 503),
     (Paused, 503),
+    (NotRecorded, 503),
     (CallTimeout, 504),
     (PeerError, 400),
 )

@@ -137,7 +137,15 @@ SCHEMAS: Json = {
         {"type": STRING, "title": STRING, "status": {"type": "integer"}, "detail": STRING},
         {"code": {"type": "integer"}, "data": OBJECT},
     ),
-    "Health": _object({"instance": STRING, "host": STRING, "version": STRING, "tools": COUNT}),
+    "Health": _object(
+        {
+            "instance": STRING,
+            "host": STRING,
+            "version": STRING,
+            "tools": COUNT,
+            "not_kept": _list(STRING),
+        }
+    ),
     "Capabilities": _object(
         {"declared": _list(STRING), "offered_by_host": _list(STRING), "withdrawn": _list(STRING)}
     ),

@@ -12,7 +12,7 @@ from callboard.calls.batch_tool import asked_tools
 from callboard.calls.capabilities import Capabilities, Offer
 from callboard.calls.dispatcher import Dispatcher
 from callboard.calls.invisible import shown
-from callboard.calls.results import success
+from callboard.calls.results import add_meta, success
 from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.content import Json
 from callboard.demand import request_capability
@@ -103,6 +103,8 @@ class Service:
         self._recorder = recorder
         self._capture_missing = capture_missing
         self._capture_intent = capture_intent
+        #: Returns a sentence about each thing that isn't kept, because the disk is at fault.
+        self.not_kept: Callable[[], list[str]] = list
         self._extensions = [TASKS]
         self._methods: dict[str, Method] = {
             "tools/list": self._list_tools,
@@ -248,6 +250,8 @@ class Service:
         if tool.becomes_job(arguments):
             return self._start_job(request, tool, arguments)
         result = await self.dispatcher.call(request, tool, arguments, intent)
+        if self._recorder is not None and (trouble := self._recorder.trouble):
+            add_meta(result, {"callboard/notKept": trouble})
         if not request.peer.features.structured_output:
             result.pop("structuredContent", None)
         return result

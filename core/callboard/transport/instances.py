@@ -20,6 +20,7 @@ from callboard.content import Json
 from callboard.ground.folders import data_folder
 from callboard.ground.live_process import is_process_alive, start_ticks
 from callboard.ground.private_file import read_private, write_private
+from callboard.ground.session_folder import instead_of, make_instead_of
 from callboard.transport import instance_proof
 from callboard.transport.machine import this_boot, this_machine
 
@@ -108,7 +109,24 @@ def folder() -> Path:
 def file_of(id: str) -> Path:
     """The file of one instance. Its content changes with the scene, and it is removed when the
     instance ends."""
-    return folder() / f"{id}.json"
+    return file_in(folder(), id)
+
+
+def file_in(at: Path, id: str) -> Path:
+    """Return the instance's file in ``at``, or in the session's folder if it is there."""
+    instead = instead_of(at)
+    if instead is not None and (instead / f"{id}.json").exists():
+        return instead / f"{id}.json"
+    return at / f"{id}.json"
+
+
+def files(at: Path) -> list[Path]:
+    """Return the instances' files in ``at``, and those in the session's folder, which are there
+    because ``at`` couldn't be written."""
+    by_name = {path.name: path for path in at.glob("*.json")}
+    if (instead := instead_of(at)) is not None:
+        by_name.update((path.name, path) for path in instead.glob("*.json"))
+    return [path for _, path in sorted(by_name.items())]
 
 
 def new_id() -> str:
@@ -127,14 +145,24 @@ class Announcement:
     thread."""
 
     def __init__(self, at: Path | None = None) -> None:
-        self._at = at
+        self._at = at or folder()
         self._path: Path | None = None
+        #: A sentence about the folder that can't be written, or None.
+        self.trouble: str | None = None
 
     def begin(self, instance: Instance) -> None:
+        before = self._path
         try:
-            self._path = announce(instance, self._at)
+            self._path, self.trouble = announce(instance, self._at), None
         except OSError as error:
-            log.warning("other programs won't find this instance: %s", error)
+            self.trouble = f"{self._at} can't be written ({error.strerror or error})"
+            try:
+                self._path = announce(instance, make_instead_of(self._at))
+            except OSError as other:
+                self.trouble += f", nor another folder ({other}), so other programs won't find this"
+            log.warning("%s", self.trouble)
+        if before is not None and before != self._path:
+            withdraw(before)
 
     def renew(self, instance: Instance) -> None:
         """Write the file again for another scene, if the instance is announced."""
@@ -148,7 +176,9 @@ class Announcement:
 
 
 def withdraw(path: Path) -> None:
-    path.unlink(missing_ok=True)
+    """Remove an instance's file, if its folder can be written."""
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 def listed(*, everywhere: bool = False) -> list[ListedInstance]:
@@ -178,7 +208,7 @@ def announced_as(id: str) -> Instance | None:
 
 def announced(at: Path) -> list[Instance]:
     """Return the contents of a folder's files, without checking that they are still true."""
-    return [instance for instance in map(_read, sorted(at.glob("*.json"))) if instance]
+    return [instance for instance in map(_read, files(at)) if instance]
 
 
 def _read(path: Path) -> Instance | None:

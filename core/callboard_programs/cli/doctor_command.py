@@ -20,6 +20,7 @@ from callboard.ground.plain_text import plain
 from callboard.ground.version import __version__
 from callboard.host_kit.headless import pip_install
 from callboard.host_kit.system_libraries import missing_for_blender
+from callboard.records.store import default_folder
 from callboard.skills.discovery import (
     BUNDLED,
     has_skill,
@@ -109,6 +110,7 @@ def findings() -> Iterator[tuple[bool, str]]:
     yield from _instances(served)
     yield from _gateway()
     yield from _settings()
+    yield from _records()
     yield from _skills(served)
     yield from _bundles()
 
@@ -124,6 +126,9 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
             tools = "" if entry.tools is None else f"{entry.tools} tools "
             yield True, f"{instance.name} serves {tools}at {instance.url} (pid {instance.pid})"
             yield from _served_skills(instance, served)
+            health = answer_of(instance, "GET", "/v1/healthz") or {}
+            for sentence in map(str, health.get("not_kept") or ()):
+                yield False, plain(f"{instance.name} (pid {instance.pid}): {sentence}")
         elif entry.state == "elsewhere":
             where = f"is running on {plain(instance.machine)}, which shares this home folder"
             yield True, f"{instance.name} (pid {instance.pid}) {where}"
@@ -168,6 +173,45 @@ def _variables() -> Iterator[tuple[bool, str]]:
     for name, meant in unread_variables():
         hint = f"; did you mean {meant}?" if meant else ""
         yield meant is None, f"nothing reads the environment variable {plain(name)}{hint}"
+
+
+def _records() -> Iterator[tuple[bool, str]]:
+    """Yield whether a server of this user could keep records, and send them."""
+    from callboard.records.trial import record_trouble
+    from callboard.settings import SettingsError, config_from
+
+    try:
+        config = config_from({})
+    except SettingsError:
+        return  # This was already reported with the settings.
+    if not config.records:
+        yield True, "calls aren't recorded, because the setting records is false"
+        return
+    folder = default_folder()
+    trouble = record_trouble(folder)
+    refused = "; calls are refused until then" if config.records == "required" else ""
+    how = (
+        "free some space there, have its owner or its permissions corrected, or set CALLBOARD_HOME"
+        f" to a folder on a local disk{refused}"
+    )
+    yield (
+        trouble is None,
+        (
+            f"records can be kept in {folder}"
+            if trouble is None
+            else f"records can't be kept in {folder} ({trouble}): {how}"
+        ),
+    )
+    if config.records_to:
+        from callboard.records.sinks import sink_of
+
+        for address in config.records_to:
+            try:
+                sink_of(address)
+            except ValueError as error:
+                yield False, f"records are not sent: {plain(str(error))}; see records_to"
+            else:
+                yield True, f"records are also sent to {plain(address)}"
 
 
 def _gateway() -> Iterator[tuple[bool, str]]:

@@ -20,10 +20,21 @@ _READS = 0x0001 | 0x10000000 | 0x80000000
 
 def findings(folder: Path) -> Iterator[tuple[bool, str]]:
     """Yield a sentence for each problem with the folder, including the fix."""
-    if folder.exists() and not folder.is_dir():
+    try:
+        there = folder.exists()
+    except OSError as error:
+        yield (
+            False,
+            (
+                f"{folder} can't be read ({error.strerror}): have its owner or its permissions "
+                "corrected, or set CALLBOARD_HOME to a folder of yours"
+            ),
+        )
+        return
+    if there and not folder.is_dir():
         yield False, f"{folder} isn't a folder, so running instances can't be found: remove it"
         return
-    others = readers(folder) if folder.exists() else []
+    others = readers(folder) if there else []
     if others:
         mend = (
             f'icacls "{folder}" /inheritance:r /grant:r "%USERNAME%:(OI)(CI)F"'

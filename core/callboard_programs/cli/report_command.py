@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sqlite3
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from callboard.demand import studio_report
 from callboard.demand.period import parse_since
 from callboard.demand.report import build
 from callboard.demand.request_rows import RequestRows
@@ -54,6 +56,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         help="give each of these requests a row of its own, from now on",
     )
+    which.add_argument(
+        "--from",
+        dest="sources",
+        metavar="PATH",
+        nargs="+",
+        action="extend",
+        type=Path,
+        help="by user, workstation, client and tool, from all these homes, folders of records, "
+        "databases, or files of JSON lines",
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs")
     form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
@@ -81,6 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
             return _show_call(arguments.call, as_json=arguments.json)
         if arguments.calls is not None:
             return _list_calls(arguments.calls, since, as_json=arguments.json)
+        if arguments.sources is not None:
+            return _report_on_many(arguments, since)
         report = build(Reader(default_folder()), since=since)
     except sqlite3.Error as error:
         raise HostError(
@@ -97,6 +111,36 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         _print(report)
     return 0
+
+
+def _report_on_many(arguments: argparse.Namespace, since: float | None) -> int:
+    """Print the report on several people's records. Return 1 if some couldn't be read."""
+    if arguments.html is not None:
+        raise PeerError("--from has no page; leave out --html, or use --json")
+    report = studio_report.build(arguments.sources, since=since)
+    if arguments.json:
+        print(json.dumps(report, indent=2, ensure_ascii=False))
+    else:
+        _print_many(report)
+    for entry in report["unread"]:
+        print(plain(f"callboard: {entry['path']}: {entry['why']}"), file=sys.stderr)
+    return 1 if report["unread"] else 0
+
+
+def _print_many(report: dict[str, Any]) -> None:
+    sources, unread = report["sources"], len(report["unread"])
+    print(f"{report['calls']} calls in {sources - unread} of {sources} places")
+    for name in studio_report.BY.values():
+        others = [each for each in studio_report.BY.values() if each != name]
+        counts = "".join(f"{f'{each}s':>14}" for each in others)
+        print(f"\n{f'By {name}':<42} {'calls':>8} {'failed':>8} {'refused':>8} {'open':>6}{counts}")
+        entries = report[f"by{name.title()}"]
+        for one in entries[:_LISTED]:
+            ends = f"{one['failed']:>8} {one['refused']:>8} {one['unfinished']:>6}"
+            counts = "".join(f"{one[f'{each}s']:>14}" for each in others)
+            print(f"  {one['name'][:40]:<40} {one['calls']:>8} {ends}{counts}")
+        if entries[_LISTED:]:
+            print(f"  +{len(entries) - _LISTED} more; --json shows all")
 
 
 def _arrange(merged: list[str], split: list[str]) -> int:

@@ -24,7 +24,7 @@ from callboard_programs.cli.call_command import add_tool_arguments, given_argume
 from callboard_programs.cli.command_result import EXITS, say
 from callboard_programs.cli.progress_bar import bar, clear, meanwhile
 from callboard_programs.cli.task_files import TaskFiles, described_place
-from callboard_programs.client.tool_call import failure
+from callboard_programs.client.tool_call import failure, new_trace, trace_here
 from callboard_programs.farm.orders import Work
 from callboard_programs.farm.report_file import ReportFile
 from callboard_programs.farm.runner import Attempt, Executor, results
@@ -67,6 +67,7 @@ def work_of(arguments: argparse.Namespace) -> Work:
         timeout=arguments.timeout,
         needs=dict(arguments.needs),
         skills=dict(map(_wanted, arguments.skill)),
+        trace=trace_here() or new_trace(),
     )
 
 

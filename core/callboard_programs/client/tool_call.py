@@ -3,6 +3,8 @@ form."""
 
 from __future__ import annotations
 
+import os
+import secrets
 from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
@@ -23,6 +25,7 @@ from callboard.errors import (
     PeerError,
 )
 from callboard.jobs.tools import LONGEST_WAIT, STATUS
+from callboard.protocol.headers import TRACE, is_trace
 from callboard_programs.client.http_client import RemoteError, pass_over
 
 #: The types of a result's blocks that hold a file.
@@ -77,17 +80,36 @@ class Requester(Protocol):
 
 
 def call_tool(
-    client: Requester, tool: str, given: Json, notified: Notified = pass_over, *, wait: bool = True
+    client: Requester,
+    tool: str,
+    given: Json,
+    notified: Notified = pass_over,
+    *,
+    wait: bool = True,
+    trace: str | None = None,
 ) -> Json:
     """Return the tool's result. If the tool answers with a job, return the job's result, or only
-    its handle if ``wait`` is false. Raises FailedCall, RemoteError or HostError."""
-    result = _requested(client, tool, given, notified)
+    its handle if ``wait`` is false. ``trace`` is the W3C ``traceparent`` of the call; by default
+    it is the environment's. Raises FailedCall, RemoteError or HostError."""
+    result = _requested(client, tool, given, notified, trace or trace_here())
     job = result.get("structuredContent")
     if wait and isinstance(job, dict) and "job_id" in job and job.get("status") == "working":
         result = _ended(client, job, notified)
     if result.get("isError"):
         raise FailedCall(result)
     return result
+
+
+def trace_here() -> str | None:
+    """Return the trace context in the environment, where build tools and render managers put it, or
+    None."""
+    given = os.environ.get("TRACEPARENT", "")
+    return given if is_trace(given) else None
+
+
+def new_trace() -> str:
+    """Return the context of a trace that begins here."""
+    return f"00-{secrets.token_hex(16)}-{secrets.token_hex(8)}-01"
 
 
 def content_of(result: Json) -> Any:
@@ -133,8 +155,11 @@ def never_goes(error: CallboardError) -> bool:
     return unknown or error.code == CAPABILITY_MISSING
 
 
-def _requested(client: Requester, tool: str, given: Json, notified: Notified) -> Json:
-    params = {"name": tool, "arguments": given, "_meta": {"progressToken": "call"}}
+def _requested(
+    client: Requester, tool: str, given: Json, notified: Notified, trace: str | None = None
+) -> Json:
+    meta = {"progressToken": "call"} if trace is None else {"progressToken": "call", TRACE: trace}
+    params = {"name": tool, "arguments": given, "_meta": meta}
     return client.request("tools/call", params, notified)
 
 

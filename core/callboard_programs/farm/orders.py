@@ -50,8 +50,9 @@ class Work:
     serve``. ``retries`` is the number of times that a task is tried again after its host was lost.
     ``timeout`` is in seconds. ``needs`` has the amounts that a host must offer, by name. ``skills``
     has the skills that a host must have, each with its version, or None for any version. ``asker``
-    is the client on whose behalf the run is made, or None for the user who typed the command. With
-    ``files``, the answers contain their pictures, sounds and files in full."""
+    is the client on whose behalf the run is made, or None for the user who typed the command.
+    ``trace`` is the run's W3C ``traceparent``. With ``files``, the answers contain their pictures,
+    sounds and files in full."""
 
     tool: str
     given: Json
@@ -64,6 +65,7 @@ class Work:
     skills: Mapping[str, str | None] = field(default_factory=dict)
     asker: RunOwner | None = None
     files: bool = False
+    trace: str | None = None
 
     def described(self) -> Json:
         """Return the settings that the results depend on."""
@@ -87,6 +89,8 @@ class Work:
         }
         if self.files:
             order["files"] = True
+        if self.trace is not None:
+            order["trace"] = self.trace
         return order if self.asker is None else {**order, "asker": list(self.asker)}
 
     def _called(self, given: Json) -> Json:
@@ -115,7 +119,7 @@ def carried_out(
         for name, wanted in order.get("skills", {}).items():
             _require(who, name, wanted, _version_of(client, name, who, skills))
         given = order["tool"], order["arguments"], order["scene"], order["save"]
-        result = on_scene(client, *given, notified)
+        result = on_scene(client, *given, notified, order.get("trace"))
         value = content_of(result)
         artefacts = artefacts_of(value, began)
     except HostError:
@@ -144,14 +148,15 @@ def on_scene(
     scene: str | None = None,
     save: bool = False,
     notified: Notified = pass_over,
+    trace: str | None = None,
 ) -> Json:
     """Open ``scene`` if there is one, call the tool, and save the scene if ``save`` is true. Raises
     FailedCall, RemoteError or HostError."""
     if scene is not None:
-        call_tool(client, OPEN, {"path": scene, "discard_changes": True}, notified)
-    result = call_tool(client, tool, given, notified)
+        call_tool(client, OPEN, {"path": scene, "discard_changes": True}, notified, trace=trace)
+    result = call_tool(client, tool, given, notified, trace=trace)
     if save:
-        call_tool(client, SAVE, {}, notified)
+        call_tool(client, SAVE, {}, notified, trace=trace)
     return result
 
 

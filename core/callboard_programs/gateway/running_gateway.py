@@ -11,7 +11,14 @@ from typing import IO, Any
 
 from callboard.errors import HostError
 from callboard.ground.folders import data_folder
-from callboard.transport.instances import Instance, announced, answer_of, is_alive, withdraw
+from callboard.transport.instances import (
+    Instance,
+    announced,
+    answer_of,
+    file_in,
+    is_alive,
+    withdraw,
+)
 
 #: Seconds after which a gateway that was started on demand ends if it has no instance and no
 #: client.
@@ -37,7 +44,7 @@ def running_gateway() -> Instance | None:
         if not gateway.is_here:
             continue
         if not is_alive(gateway):
-            withdraw(folder() / f"{gateway.id}.json")
+            withdraw(file_in(folder(), gateway.id))
         elif (answer_of(gateway, "GET", "/v1/healthz") or {}).get("instance") == gateway.id:
             return gateway
     return None

@@ -235,7 +235,7 @@ def _other_scene(last: Instance, later: list[Instance]) -> NotThatScene:
 def announced_files() -> object:
     """Return a value that changes when an instance comes, goes or opens another scene."""
     files = []
-    for path in instances.folder().glob("*.json"):
+    for path in instances.files(instances.folder()):
         try:
             files.append((path.name, path.stat().st_mtime_ns))
         except OSError:

@@ -29,6 +29,7 @@ _ICONS = {
     "asking": "QUESTION",
     "held": "TIME",
     "busy": "PLAY",
+    "unkept": "ERROR",
     "serving": "CHECKMARK",
 }
 #: The states in which calls are answered.
@@ -71,8 +72,9 @@ class CALLBOARD_PT_main(_Tab):
         if shown.questions:
             draw_question(layout.box(), shown)
         draw_calls(layout, shown)
-        if window is not None and window.problem:
-            draw_text(layout, window.problem, "ERROR")
+        for problem in (shown.not_kept, window.problem if window is not None else ""):
+            if problem:
+                draw_text(layout, problem, "ERROR")
 
 
 class CALLBOARD_PT_roots(_Tab):

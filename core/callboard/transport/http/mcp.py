@@ -14,7 +14,7 @@ from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.errors import CallboardBug, CallboardError, ParseError, PeerError
 from callboard.protocol import jsonrpc
-from callboard.protocol.headers import SESSION_HEADER, VERSION_HEADER
+from callboard.protocol.headers import SESSION_HEADER, TRACE, VERSION_HEADER, add_trace
 from callboard.protocol.jsonrpc import Invalid, Message, Notification, Request, Response
 from callboard.protocol.logging_levels import wants
 from callboard.protocol.revisions import REVISIONS
@@ -190,6 +190,8 @@ class StreamableHttp(ABC):
             and (_SESSION not in headers or "_meta" in message.params)
             and is_stateless(message, headers)
         ):
+            if TRACE in headers:
+                add_trace(message.params, headers)
             self.answer_stateless(incoming, reply, message)
         elif isinstance(message, Request) and message.method == "initialize":
             self.initialize(incoming, reply, message)
@@ -198,6 +200,8 @@ class StreamableHttp(ABC):
             if session is None:
                 return
             if isinstance(message, Request):
+                if TRACE in headers:
+                    add_trace(message.params, headers)
                 incoming.on_gone = session.lose
                 self.start(self._answer(incoming, session, message, reply))
             else:

@@ -1,0 +1,21 @@
+"""The user of this process, as the system names it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+
+
+@cache
+def login_name() -> str:
+    """Return the name of the user that the system runs this process for, whatever the environment
+    says, or the user's number if it has no name."""
+    if sys.platform == "win32":
+        return os.getlogin()
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return str(os.getuid())
