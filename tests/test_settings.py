@@ -88,7 +88,7 @@ def test_folders_in_a_file_lie_beside_it_and_skills_add_up(site: Path, tmp_path:
         ("port: 1\ncolour: red", "settings.yaml:2: 'colour' is not a setting; the settings are: "),
         ("port: high", "settings.yaml:1: port must be a port, 0 to 65535"),
         ("deny: 3", "deny must be a list of words"),
-        ("records: 1", "records must be true or false"),
+        ("records: 1", "records must be true, false or required"),
         ("call_timeout: .inf", "call_timeout must be a number of seconds"),
         ("roots_policy: lax", "roots_policy must be advisory or strict"),
         ("port: 1\nport: 2", "settings.yaml:2: 'port' is written twice"),

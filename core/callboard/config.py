@@ -93,7 +93,7 @@ class McpHttpConfig:
     record_results: bool = False
     #: Days and megabytes beyond which the oldest records are deleted.
     record_days: int = 90
-    record_megabytes: int = 256
+    record_mb: int = 256
     #: Where records are also sent: ``file:///PATH``, ``syslog:``, ``syslog://HOST:PORT`` or
     #: ``otlp:URL``.
     records_to: Sequence[str] = ()

@@ -11,6 +11,7 @@ file is never read merely because it lies next to a scene.
 
 from __future__ import annotations
 
+import logging
 import math
 import os
 import re
@@ -22,6 +23,8 @@ from callboard.config import McpHttpConfig
 from callboard.errors import PeerError
 from callboard.ground.folders import data_folder, path_of, site_folder
 from callboard.ground.regular_file import refuse_special
+
+log = logging.getLogger(__name__)
 
 Kind = Literal[
     "folders",
@@ -78,7 +81,7 @@ SETTINGS = (
     ServerSetting("records", "yes, no or required", "whether calls are recorded", True),
     ServerSetting("record_results", "yes or no", "whether results are recorded too", False),
     ServerSetting("record_days", "count", "days for which records are kept", 90),
-    ServerSetting("record_megabytes", "count", "size that records may reach", 256),
+    ServerSetting("record_mb", "count", "size that records may reach", 256),
     ServerSetting("records_to", "words", "where records are also sent", ()),
     ServerSetting("capture_intent", "yes or no", "whether agents are asked why they call", False),
     ServerSetting("farm_scheduler", "text", "the farm that agents may use", ""),
@@ -246,7 +249,7 @@ def sources(given: Mapping[str, Any]) -> list[Source]:
     if project and site is not None:
         path = site / "projects" / f"{project}.yaml"
         named.append(_file(f"project {project}", path)._replace(forbids=True))
-    named.append(_file("user", data_folder() / FILE))
+    named.append(_file("user", data_folder() / FILE, own=True))
     if site is not None:
         named.append(_file("site", site / FILE)._replace(forbids=True))
     return [source for source in named if source.values]
@@ -289,7 +292,9 @@ def _number(text: str) -> Any:
         return text
 
 
-def _file(label: str, path: Path, *, needed: bool = False) -> Source:
+def _file(label: str, path: Path, *, needed: bool = False, own: bool = False) -> Source:
+    """Return the settings in a file. Where the user's ``own`` file can't be read, because their
+    home is broken, a server starts without it. Raises SettingsError."""
     label = f"{label} ({path})"
     try:
         refuse_special(path)
@@ -303,6 +308,9 @@ def _file(label: str, path: Path, *, needed: bool = False) -> Source:
             raise SettingsError(f"{label}: there is no such file; correct or unset it") from None
         return Source(label, {})
     except OSError as error:
+        if own:
+            log.warning("%s can't be read: %s", label, error.strerror or error)
+            return Source(label, {})
         raise SettingsError(f"{label} can't be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise SettingsError(f"{label} isn't UTF-8; save it as UTF-8") from None

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from callboard.records import journal, schema
 from callboard.records.journal import STEP, Journal, read_lines
+from callboard.records.model import Place
 from callboard.records.redaction import Redactor
 from needed import need
 
@@ -99,9 +100,17 @@ def test_the_short_way_to_a_line_says_the_same() -> None:
         queue_ms=0.25,
         main_thread_ms=0.5,
         undo_id='an "undo"',
+        holder="1d",
+        client="ada's agent",
+        user="ada",
+        machine="ws12",
+        app="Blender 5.2.2",
+        scene="/shows/film/kugel ü.blend",
         arguments={"name": "kugel ü", "size": 1.5, "count": 3, "on": True, "parent": None},
     )
-    who = (call.client_name, call.client_version, call.era, call.session, call.host)
+    who = (call.client_name, call.client_version, call.era, call.session)
+    who += (call.holder, call.client, call.host)
+    place = Place(call.user, call.machine, call.app, call.scene, call.project)
     assert call.queue_ms is not None
     assert call.main_thread_ms is not None
     short = schema.plain_line(
@@ -112,6 +121,7 @@ def test_the_short_way_to_a_line_says_the_same() -> None:
         call.queue_ms / 1000,
         call.main_thread_ms / 1000,
         call.undo_id,
+        schema.names(*place),
         REDACTOR.plain(call.arguments) or REDACTOR.json(call.arguments),
     )
     row, whole = schema.to_row(short), schema.to_row(schema.to_line(call, REDACTOR))

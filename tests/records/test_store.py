@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from call_records import a_call
 
+from callboard.records import schema
 from callboard.records.journal import HEADER, Journal
 from callboard.records.model import CallRecord
 from callboard.records.reader import Filter, Reader
@@ -61,6 +62,12 @@ def test_a_call_comes_back_as_it_was(folder: Path) -> None:
         trace="00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
         missing=("usd", "render"),
         result={"ok": True},
+        client="ada's agent",
+        user="ada",
+        machine="ws12 1a2b3c4d",
+        app="Blender 5.2.2",
+        scene="/shows/film/sh010.blend",
+        project="film",
     )
     store = Store(folder, redactor=REDACTOR, results=True)
     store.open()
@@ -283,7 +290,7 @@ def test_nobody_else_on_this_machine_can_read_the_records(folder: Path) -> None:
         store.record(a_call())
         assert store.flush()
         kept = [folder, *folder.iterdir()]
-        assert {path.name.rpartition("-")[2] for path in kept} >= {DATABASE, "wal", "shm"}
+        assert DATABASE in {path.name for path in kept}
         assert [path.name for path in kept if path.stat().st_mode & 0o077] == []
         store.close()
         # An older version's files lose the permissions for other users.
@@ -398,7 +405,9 @@ def test_a_read_only_folder_is_still_read(folder: Path) -> None:
         again.record(late := a_call())
         assert {c.call_id for c in again.reader().recent().calls} == {call.call_id, late.call_id}
         again.close()
-        assert len(warnings) == 1
+        assert warnings[0].startswith("Calls can't be recorded")
+        assert warnings[1].startswith("1 calls are not in the records")
+        assert len(warnings) == 2
     finally:
         folder.chmod(0o700)
 
@@ -444,7 +453,10 @@ def test_an_older_database_is_migrated_with_what_it_holds(folder: Path, version:
         for statement in step:
             db.execute(statement)
     if version:
-        db.execute("INSERT INTO calls VALUES (1, 'old', 1e9, 1, 't', 'ok'" + ", NULL" * 16 + ")")
+        db.execute(
+            "INSERT INTO calls (call_id, started, duration_ms, tool, outcome)"
+            " VALUES ('old', 1e9, 1, 't', 'ok')"
+        )
     db.execute(f"PRAGMA user_version = {version}")
     db.close()
     store = Store(folder, retention=FOREVER)
@@ -453,6 +465,100 @@ def test_an_older_database_is_migrated_with_what_it_holds(folder: Path, version:
     assert store.flush()
     store.close()
     assert ids_in_database(folder) == ["old", call.call_id][not version :]
+
+
+def test_lines_of_an_older_version_are_read(folder: Path) -> None:
+    folder.mkdir()
+    head = '["{0}",1e9,1.5,"t","ok",null,"an agent","1","session","5e55"{1},"maya",null,null,1,1'
+    lines = [
+        head.format("oldest", "") + ',null,null,null,null]\t{"a":1}\t\n',
+        head.format("older", ',"1d"') + ',null,null,null,null]\t{"a":1}\t\n',
+    ]
+    (folder / "4711-0011aabb.journal").write_text("callboard journal 1\n" + "".join(lines))
+    store = Store(folder, retention=FOREVER)
+    store.open()
+    assert store.flush()
+    store.close()
+    calls = {call.call_id: call for call in Reader(folder).recent().calls}
+    assert {id: (call.holder, call.host) for id, call in calls.items()} == {
+        "oldest": (None, "maya"),
+        "older": ("1d", "maya"),
+    }
+    assert all(call.user is None and call.arguments == {"a": 1} for call in calls.values())
+
+
+def test_a_database_in_wal_leaves_it(folder: Path) -> None:
+    folder.mkdir()
+    db = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    assert db.execute("PRAGMA journal_mode = WAL").fetchone() == ("wal",)
+    db.execute("CREATE TABLE x (y)")
+    db.close()
+    store = Store(folder)
+    store.open()
+    store.record(call := a_call())
+    assert store.flush()
+    assert {path.suffix for path in folder.iterdir()} == {".db", ".journal"}
+    store.close()
+    assert ids_in_database(folder) == [call.call_id]
+    db = sqlite3.connect(folder / DATABASE)
+    assert db.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    db.close()
+
+
+@pytest.mark.parametrize("fold_between", [False, True])
+def test_the_end_of_a_change_takes_the_place_of_its_beginning(
+    folder: Path, fold_between: bool
+) -> None:
+    store = Store(folder)
+    store.open()
+    begun = a_call(outcome="unfinished")
+    store.record(begun)
+    store.record(killed := a_call(outcome="unfinished"))
+    if fold_between:
+        assert store.flush()
+    ended = begun._replace(outcome="ok", duration_ms=7.5)
+    store.record(ended)
+    for _ in range(2):  # Before and after the journal is in the database.
+        assert store.reader().get(begun.call_id) == ended
+        assert store.reader().get(killed.call_id) == killed
+        assert store.reader().count() == 2
+        assert store.flush()
+    store.close()
+    assert sorted(ids_in_database(folder)) == sorted([begun.call_id, killed.call_id])
+
+
+def test_a_report_under_way_costs_no_warning(folder: Path) -> None:
+    warnings: list[str] = []
+    store = Store(folder, warn=warnings.append, retry=0.02)
+    store.open()
+    assert store.flush()
+    db = sqlite3.connect(folder / DATABASE, isolation_level=None)
+    db.execute("BEGIN EXCLUSIVE")
+    store.record(call := a_call())
+    assert not store.flush(20)  # The writer waits for 5 s before it goes on.
+    db.execute("ROLLBACK")
+    db.close()
+    until(store.flush, "the call to be folded")
+    store.close()
+    assert not warnings
+    assert ids_in_database(folder) == [call.call_id]
+
+
+def test_another_machines_journal_is_left_to_it_for_a_day(folder: Path) -> None:
+    folder.mkdir()
+    theirs = folder / "0a1b2c3d-4711-0011aabb.journal"
+    theirs.write_bytes(HEADER + schema.to_line(call := a_call(), REDACTOR))
+    store = Store(folder)
+    store.open()
+    assert store.flush()
+    assert theirs.exists()
+    assert ids_in_database(folder) == []
+    assert store.reader().count() == 1
+    os.utime(theirs, (time.time() - 2 * 86_400,) * 2)
+    assert store.flush()
+    store.close()
+    assert not theirs.exists()
+    assert ids_in_database(folder) == [call.call_id]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows doesn't delete files that are open")

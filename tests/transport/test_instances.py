@@ -147,3 +147,23 @@ def test_when_a_process_began_is_known() -> None:
     assert began is not None
     assert before - 2 <= began <= time.time() + 2
     assert began_at(2**22 + 1) is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems name no folder of a session")
+def test_an_instance_whose_home_cannot_be_written_is_found_through_the_session(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (runtime := tmp_path / "runtime").mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    folder().write_text("a file where the folder should be")
+    with served(announce=True) as host:
+        (entry,) = listed()
+        assert (entry.instance.id, entry.state) == (host.app.id, "serving")
+        (sentence,) = host.app.not_kept()
+        assert sentence.startswith(f"{folder()} can't be written (")
+        folder().unlink()
+        host.on_main(lambda: host.host.announce("project"))
+        assert [entry.instance.id for entry in listed()] == [host.app.id]
+        assert host.app.not_kept() == []
+        assert not [path for path in runtime.rglob("*") if path.is_file()]
+    assert listed() == []

@@ -184,4 +184,5 @@ _redact = lru_cache(maxsize=4096)(Redactor(home="", user="").text)
 def _named(row: Sequence[Any]) -> Row:
     """Return a row with names that are safe to show: clients choose some of them."""
     names = (UNKNOWN if each is None else " ".join(str(each).split())[:200] for each in row[:4])
-    return Row(*(_redact(plain(name)) for name in names), *row[4:])
+    user, machine, client, tool = (_redact(plain(name)) for name in names)
+    return Row(user, machine, client, tool, *row[4:])

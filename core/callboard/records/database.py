@@ -125,8 +125,7 @@ def _leave_wal(db: sqlite3.Connection) -> None:
     """Switch from WAL, which network file systems break and which an earlier version used. While
     a process of that version has the database open, it stays in WAL."""
     with suppress(sqlite3.OperationalError):
-        # TRUNCATE keeps the file of the transaction, so a commit creates and deletes none.
-        db.execute("PRAGMA journal_mode = TRUNCATE").fetchone()
+        db.execute("PRAGMA journal_mode = DELETE").fetchone()
 
 
 def is_damaged(error: Exception) -> bool:

@@ -50,5 +50,5 @@ def store(config: McpHttpConfig, export: ExportTarget | None) -> Store | None:
     return Store(
         warn=log.warning,
         results=config.record_results or export is not None,
-        retention=Retention(config.record_days, config.record_megabytes * 2**20),
+        retention=Retention(config.record_days, config.record_mb * 2**20),
     )

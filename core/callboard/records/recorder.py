@@ -72,7 +72,7 @@ class Recorder:
         NotRecorded."""
         if not self._required or call.tool.internal:
             return
-        if not (call.tool.mutates or call.tool.writes_files):
+        if call.tool.reads_only:
             kept = self._store.can_keep()
         else:
             kept = self._store.can_keep() and self._store.record(

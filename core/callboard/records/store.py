@@ -170,12 +170,12 @@ class Store:
 
     def _keep(self, line: bytes) -> bool:
         with self._lock:
-            kept = self._writable and self._journal is not None
-            if kept:
+            kept = False
+            if self._writable and self._journal is not None:
                 try:
                     self._append(self._journal, line)
+                    kept = True
                 except OSError as error:
-                    kept = False
                     self._remember(line)
                     self._degrade(_reason(error))
             else:

@@ -81,7 +81,7 @@ def run(arguments: argparse.Namespace) -> int:
         token=token,
         idle=arguments.idle,
         outside=_outside(arguments),
-        records=config_from({}).records,
+        records=bool(config_from({}).records),
     )
     asyncio.run(_serve(gateway, opens=arguments.open))
     return 0
