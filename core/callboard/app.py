@@ -116,7 +116,7 @@ class Callboard:
         self._report = None if self.records is None else LiveReport(self.records)
         self.jobs = Jobs()
         self.service = self._make_service()
-        self.service.not_kept = self.not_kept
+        self.service.not_kept = self._not_kept
         self.endpoint = self._make_endpoint()
         subscriptions, by_tools = self.endpoint.subscriptions, self.dispatcher.resource_updated
         self._updates = ResourceUpdates(self.resources, subscriptions, self.guest.loop, by_tools)
@@ -182,7 +182,7 @@ class Callboard:
             self.bundles,
             self.clients,
             lambda: self.url,
-            self.not_kept,
+            self._not_kept,
         )
         return Controls(
             view,
@@ -370,7 +370,13 @@ class Callboard:
         about = (self.id, who.kind, who.name, self.url, self.token, who.pid, self._started)
         ticks = start_ticks(who.pid)
         return instances.Instance(
-            *about, self._scene.file, paths, opened=self._scene.opened, ticks=ticks
+            *about,
+            self._scene.file,
+            paths,
+            opened=self._scene.opened,
+            ticks=ticks,
+            version=__version__,
+            app_version=who.version,
         )
 
     def _tell(self, topic: Topic) -> None:
@@ -388,7 +394,7 @@ class Callboard:
         elif event == "scene":
             self._updates.scene_changed()
 
-    def not_kept(self) -> list[str]:
+    def _not_kept(self) -> list[str]:
         """Return a sentence about each thing that isn't kept because the disk is at fault. Call it
         from any thread."""
         records = None if self.records is None else self.records.trouble

@@ -24,7 +24,6 @@ __all__ = [
     "InvalidParams",
     "MethodNotFound",
     "NoWorkspaceRoots",
-    "NotRecorded",
     "ParseError",
     "Paused",
     "PeerError",

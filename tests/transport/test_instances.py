@@ -159,11 +159,11 @@ def test_an_instance_whose_home_cannot_be_written_is_found_through_the_session(
     with served(announce=True) as host:
         (entry,) = listed()
         assert (entry.instance.id, entry.state) == (host.app.id, "serving")
-        (sentence,) = host.app.not_kept()
+        (sentence,) = host.app.service.not_kept()
         assert sentence.startswith(f"{folder()} can't be written (")
         folder().unlink()
         host.on_main(lambda: host.host.announce("project"))
         assert [entry.instance.id for entry in listed()] == [host.app.id]
-        assert host.app.not_kept() == []
+        assert host.app.service.not_kept() == []
         assert not [path for path in runtime.rglob("*") if path.is_file()]
     assert listed() == []

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from callboard.client_files import toml_text, yaml_text
+from callboard.ground.folders import site_folder
 
 #: The name of the entry in every file.
 NAME = "callboard"
@@ -215,13 +216,23 @@ def _editors(home: Path) -> dict[str, ClientFormat]:
     }
 
 
+def site_launcher() -> str | None:
+    """Return the site's program, ``bin/callboard`` in the site's folder, or None. It stays the same
+    when the site changes to another version."""
+    site = site_folder()
+    return None if site is None else shutil.which(COMMAND[0], path=str(site / "bin"))
+
+
 def bridge() -> list[str] | None:
     """Return the command with which a client can start the bridge on this machine, or None.
 
+    The site's launcher comes first, because entries last longer than a version's own folder.
     Inside an application, Python's executable is the application itself, or an interpreter with
     other packages than the application's. So the executable is used only if callboard is installed
     for that interpreter.
     """
+    if (launcher := site_launcher()) is not None:
+        return [launcher, *COMMAND[1:]]
     if re.fullmatch(r"(python|pypy|mayapy|hython)[\d.]*w?", Path(sys.executable).stem.lower()):
         folders = {sysconfig.get_path("purelib"), sysconfig.get_path("platlib")}
         if any(metadata.distributions(name="callboard", path=sorted(folders))):

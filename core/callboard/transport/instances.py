@@ -64,6 +64,9 @@ class Instance:
     opened: int = -1
     #: When its process began, in ticks since the machine started, or 0 when unknown.
     ticks: int = 0
+    #: The versions of callboard and of the application, or empty when unknown.
+    version: str = ""
+    app_version: str = ""
 
     @property
     def is_here(self) -> bool:
@@ -239,6 +242,8 @@ def _is_whole(instance: Instance) -> bool:
         and isinstance(instance.boot, str)
         and type(instance.opened) is int
         and type(instance.ticks) is int
+        and isinstance(instance.version, str)
+        and isinstance(instance.app_version, str)
     )
     try:
         return whole and urlsplit(instance.url).port != 0

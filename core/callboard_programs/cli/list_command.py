@@ -33,16 +33,18 @@ def run(arguments: argparse.Namespace) -> int:
         instance = entry.instance
         minutes = int((time() - instance.started) / 60)
         line = (
-            f"{instance.id}  {instance.kind:<8} {entry.state:<8} pid {instance.pid:<7} "
-            f"{minutes:>4} min  {_tools(entry.tools):>10}  {_where(entry)}  {scene_of(instance)}"
+            f"{instance.id}  {instance.kind:<8} {instance.app_version:<8} {entry.state:<9} "
+            f"pid {instance.pid:<7} {minutes:>4} min  {_tools(entry.tools):>10}  "
+            f"callboard {instance.version or '?'}  {_where(entry)}  {scene_of(instance)}"
         )
-        print(line.rstrip())
+        print(plain(line.rstrip()))
     return 0
 
 
 def _where(entry: ListedInstance) -> str:
     instance = entry.instance
-    return f"on {plain(instance.machine)}" if entry.state == "elsewhere" else instance.url
+    on = f"on {instance.machine}"
+    return on if entry.state == "elsewhere" else f"{instance.url} {on}"
 
 
 def _tools(count: int | None) -> str:

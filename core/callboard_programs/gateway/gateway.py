@@ -13,6 +13,7 @@ from callboard.clients.book import ClientBook
 from callboard.clients.holder import TokenHolder, new_token
 from callboard.errors import HostError
 from callboard.ground.live_process import start_ticks
+from callboard.ground.version import __version__
 from callboard.protocol.subscriptions import Topic
 from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.listener import Listener
@@ -129,7 +130,7 @@ class Gateway:
         announcement = Announcement(running_gateway.folder())
         pid = os.getpid()
         about = (self.id, GATEWAY, "Gateway", self.url, self.token, pid, time())
-        announcement.begin(Instance(*about, ticks=start_ticks(pid)))
+        announcement.begin(Instance(*about, ticks=start_ticks(pid), version=__version__))
         try:
             ready()
             await ending.wait()

@@ -9,6 +9,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import IO, Any
 
+from callboard.client_files.known import site_launcher
 from callboard.errors import HostError
 from callboard.ground.folders import data_folder
 from callboard.transport.instances import (
@@ -76,7 +77,9 @@ def started_gateway() -> Instance:
 
 def _start(words: IO[bytes]) -> subprocess.Popen[bytes]:
     """Start a gateway. ``words`` receives its error output. Raises HostError."""
-    command = [sys.executable, "-m", "callboard", "gateway", "--idle", f"{IDLE:g}"]
+    launcher = site_launcher()
+    own = [sys.executable, "-m", "callboard"] if launcher is None else [launcher]
+    command = [*own, "gateway", "--idle", f"{IDLE:g}"]
     # The gateway must not end with the process that starts it, nor get that process's Ctrl+C.
     apart: dict[str, Any] = {"start_new_session": True}
     if sys.platform == "win32":
