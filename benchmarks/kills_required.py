@@ -1,6 +1,8 @@
 """Kills OpenUSD hosts with ``kill -9`` while a client has them write files, with the setting
 ``records: required``, and looks for files without a record of the call that wrote them.
 
+Each host is forked from a process that has imported callboard and OpenUSD, and starts as usual.
+
     python benchmarks/kills_required.py [--kills 1000] [--at-once 2]
 """
 
@@ -10,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -57,8 +60,9 @@ def killed(lane: Path, kills: int, seed: int | None) -> Counter[str]:
     home, work = lane / "home", lane / "work"
     work.mkdir(parents=True)
     answered: set[str] = set()
-    for number in range(kills):
-        one_host(home, work, number, answered, chance.random() * SPREAD)
+    with Hosts(home, work) as hosts:
+        for number in range(kills):
+            one_host(hosts, work, number, answered, chance.random() * SPREAD)
     written = {path.name.lstrip(".").split(".")[0] for path in work.iterdir()}
     outcomes: dict[str, str] = {}
     with Reader(home / "records").connect() as db:
@@ -80,33 +84,76 @@ def killed(lane: Path, kills: int, seed: int | None) -> Counter[str]:
     )
 
 
-def one_host(home: Path, work: Path, number: int, answered: set[str], delay: float) -> None:
+class Hosts:
+    """Starts the hosts of one home, one after another. A context manager."""
+
+    def __init__(self, home: Path, work: Path) -> None:
+        self._arguments = ["serve", "--host", "openusd", "--root", str(work)]
+        self._env = {**os.environ, "CALLBOARD_HOME": str(home), "CALLBOARD_RECORDS": "required"}
+
+    def __enter__(self) -> Hosts:
+        pipe: Any = subprocess.PIPE
+        command = [sys.executable, __file__, "--fork", *self._arguments]
+        self._template = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, env=self._env, text=True
+        )
+        return self
+
+    def __exit__(self, *ended: object) -> None:
+        assert self._template.stdin is not None
+        assert self._template.stdout is not None
+        self._template.stdin.close()
+        self._template.wait()
+        self._template.stdout.close()
+
+    def start(self) -> dict[str, Any]:
+        """Start a host, and return its ready line."""
+        assert self._template.stdin is not None
+        assert self._template.stdout is not None
+        self._template.stdin.write("\n")
+        self._template.stdin.flush()
+        ready: dict[str, Any] = json.loads(self._template.stdout.readline())
+        return ready
+
+
+def fork_hosts(arguments: list[str]) -> None:
+    """Fork a host for each line of stdin, once the host before it has ended."""
+    import callboard.app
+    import callboard_openusd.host  # noqa: F401
+    from callboard_programs.cli import main as callboard
+
+    for _ in sys.stdin:
+        if not (child := os.fork()):
+            nothing = os.open(os.devnull, os.O_RDONLY)
+            os.dup2(nothing, 0)
+            os._exit(callboard(arguments))
+        os.waitpid(child, 0)
+
+
+def one_host(hosts: Hosts, work: Path, number: int, answered: set[str], delay: float) -> None:
     """Start a host, have it write files, and kill it ``delay`` seconds after its first answer."""
-    command = [sys.executable, "-m", "callboard", "serve", "--host", "openusd", "--root", str(work)]
-    env = {**os.environ, "CALLBOARD_HOME": str(home), "CALLBOARD_RECORDS": "required"}
-    pipe: Any = subprocess.PIPE
-    with subprocess.Popen(command, stdout=pipe, stderr=subprocess.DEVNULL, env=env) as host:
-        try:
-            ready = json.loads(host.stdout.readline())  # type: ignore[union-attr]
+    ready = hosts.start()
 
-            def kill() -> None:
-                sleep(delay)
-                host.kill()
+    def kill() -> None:
+        sleep(delay)
+        os.kill(ready["pid"], signal.SIGKILL)
 
-            killer = threading.Thread(target=kill)
-            with suppress(CallboardError, OSError), Client(ready["url"], ready["token"]) as client:
-                for file in range(MOST):
-                    name = f"{number}-{file}"
-                    path = str(work / f"{name}.usda")
-                    call_tool(client, "scene__save_file", {"path": path})
-                    answered.add(name)
-                    if not killer.ident:
-                        killer.start()
-            if killer.ident:
-                killer.join()
-        finally:
-            host.kill()
+    killer = threading.Thread(target=kill)
+    with suppress(CallboardError, OSError), Client(ready["url"], ready["token"]) as client:
+        for file in range(MOST):
+            name = f"{number}-{file}"
+            call_tool(client, "scene__save_file", {"path": str(work / f"{name}.usda")})
+            answered.add(name)
+            if not killer.ident:
+                killer.start()
+    if killer.ident:
+        killer.join()
+    else:
+        kill()
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    if sys.argv[1:2] == ["--fork"]:
+        fork_hosts(sys.argv[2:])
+    else:
+        raise SystemExit(main())
