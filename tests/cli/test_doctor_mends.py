@@ -143,3 +143,17 @@ def test_a_host_that_is_missing_is_told_of_where_no_other_is_served(
     monkeypatch.setattr(doctor_command, "find_spec", lambda name: name in there or None)
     lines = [line for _, line in doctor_command.findings() if "only needed for" in line]
     assert [line.partition(" ")[0] for line in lines] == told
+
+
+def test_a_home_in_which_nothing_can_be_kept(wrong: Wrong, tmp_path: Path) -> None:
+    (tmp_path / "home" / "records").write_text("a file where the folder should be")
+    (tmp_path / "home" / "settings.yaml").write_text("records: required\nrecords_to: [nowhere]\n")
+    first, second = wrong()
+    assert first.startswith(f"records can't be kept in {tmp_path / 'home' / 'records'} (")
+    assert first.endswith(
+        "set CALLBOARD_HOME to a folder on a local disk; calls are refused until then"
+    )
+    assert second.startswith("records are not sent: 'nowhere' is no address for records; write ")
+    (tmp_path / "home" / "records").unlink()
+    (tmp_path / "home" / "settings.yaml").write_text("records_to: [syslog://127.0.0.1]\n")
+    assert wrong() == []

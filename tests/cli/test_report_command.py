@@ -10,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from callboard.records.model import CallRecord
+from callboard.records.sinks import json_of
 from callboard.records.store import Store, default_folder
 from callboard_programs.cli import main
 
@@ -127,3 +128,45 @@ def test_a_person_merges_and_splits_rows(capsys: pytest.CaptureFixture[str]) -> 
     assert len(shown()) == 2
     assert main(["report", "--merge", "scatter rocks"]) == 1
     assert "two or more wordings" in capsys.readouterr().err
+
+
+def test_one_report_on_many_counts_each_call_and_shows_no_secret(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = "sk-4f9a8b7c6d5e4f3a2b1c0d9e8f7a6b5c"
+    places = []
+    for user, machine in (("ada", "ws1"), ("bob", "ws2")):
+        store = Store(home / user / ".local/share/callboard/records")
+        store.open()
+        who = {"user": user, "machine": machine, "client": "cursor"}
+        store.record(record("scene__info", **who))
+        store.record(record("scene__info", **who)._replace(outcome="unfinished"))
+        store.record(record(secret, error_message=f"unknown tool '{secret}'", **who))
+        assert store.flush()
+        store.close()
+        places.append(str(home / user))
+    lines = home / "carl.jsonl"
+    of_carl = {"user": "carl", "machine": "ws1", "client": secret}
+    lines.write_text(f"{json_of(record('scene__info', **of_carl))}\nno record\n")
+    (home / "empty").mkdir()
+    assert main(["report", "--json", "--from", *places, str(lines), str(home / "empty")]) == 1
+    shown = capsys.readouterr()
+    report = json.loads(shown.out)
+    assert (report["calls"], report["failed"], report["unfinished"]) == (7, 2, 2)
+    assert {one["name"]: one["calls"] for one in report["byUser"]} == {
+        "ada": 3,
+        "bob": 3,
+        "carl": 1,
+    }
+    assert {one["name"]: one["users"] for one in report["byWorkstation"]} == {"ws1": 2, "ws2": 1}
+    assert {one["name"] for one in report["byClient"]} == {"cursor", "[redacted]"}
+    assert {one["name"]: one["calls"] for one in report["byTool"]} == {
+        "scene__info": 5,
+        "no such tool": 2,
+    }
+    assert secret not in shown.out
+    assert f"{home / 'empty'}: there are no records in it" in shown.err
+    assert main(["report", "--from", *places]) == 0
+    text = capsys.readouterr().out
+    assert "6 calls in 2 of 2 places" in text
+    assert secret not in text

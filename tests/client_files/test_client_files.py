@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from callboard.client_files.change import planned, without
-from callboard.client_files.known import ClientFormat, formats
+from callboard.client_files.known import ClientFormat, bridge, formats
 from callboard.errors import PeerError
 
 COMMAND = ["/opt/my tools/callboard", "stdio"]
@@ -356,3 +356,15 @@ def test_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
             planned(known, path, known.bridge("me"))
     assert link.is_symlink()
     assert pipe.is_fifo()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows finds programs by their suffixes")
+def test_an_entry_names_the_sites_launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = tmp_path / "site" / "bin" / "callboard"
+    launcher.parent.mkdir(parents=True)
+    launcher.write_text("#!/bin/sh\n")
+    monkeypatch.setenv("CALLBOARD_SITE", str(tmp_path / "site"))
+    assert bridge() != [str(launcher), "stdio"]
+    launcher.chmod(0o755)
+    entry = formats()["cursor"].bridge("ada")
+    assert (entry["command"], entry["args"][0]) == (str(launcher), "stdio")
