@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import stat
 from pathlib import Path
 
@@ -19,3 +20,9 @@ def refuse_special(path: Path) -> None:
     if not stat.S_ISREG(mode):
         kind = next((word for is_such, word in _KINDS if is_such(mode)), "a device")
         raise OSError(errno.EINVAL, f"it is {kind}, not a file")
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether ``path`` is a folder that this user can see. Unlike Python's own check before
+    3.14, it raises nothing where a folder above it can't be entered."""
+    return os.path.isdir(path)  # noqa: PTH112

@@ -205,10 +205,9 @@ class Store:
         thread."""
         if self.degraded is None:
             return None
+        waiting = f"; {len(self._memory)} are in memory only" if self._memory else ""
         lost = f", and {self._lost} are lost" if self._lost else ""
-        waiting = len(self._memory)
-        where = f"{waiting} are in memory only" if waiting else "they wait beside the database"
-        return f"calls aren't recorded in {self.folder} ({self.degraded}); {where}{lost}"
+        return f"calls aren't recorded in {self.folder} ({self.degraded}){waiting}{lost}"
 
     def flush(self, timeout: float = 5.0) -> bool:
         """Wait until everything recorded so far is in the database. Return whether it is. Don't

@@ -126,9 +126,10 @@ def file_in(at: Path, id: str) -> Path:
 def files(at: Path) -> list[Path]:
     """Return the instances' files in ``at``, and those in the session's folder, which are there
     because ``at`` couldn't be written."""
-    by_name = {path.name: path for path in at.glob("*.json")}
-    if (instead := instead_of(at)) is not None:
-        by_name.update((path.name, path) for path in instead.glob("*.json"))
+    by_name: dict[str, Path] = {}
+    for place in filter(None, (at, instead_of(at))):
+        with suppress(OSError):  # The home may be another user's.
+            by_name.update((path.name, path) for path in place.glob("*.json"))
     return [path for _, path in sorted(by_name.items())]
 
 
@@ -161,6 +162,7 @@ class Announcement:
             self.trouble = f"{self._at} can't be written ({error.strerror or error})"
             try:
                 self._path = announce(instance, make_instead_of(self._at))
+                self.trouble += f", so other programs find this through {self._path.parent}"
             except OSError as other:
                 self.trouble += f", nor another folder ({other}), so other programs won't find this"
             log.warning("%s", self.trouble)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from callboard.ground.folders import data_folder, site_folder
+from callboard.ground.regular_file import is_folder
 
 if TYPE_CHECKING:
     from callboard.bundles.files.bundle_host import HostResources
@@ -113,7 +114,7 @@ class HostBundles:
             await self.keeper.close()
 
     def _find_keeper(self) -> BundleSync | None:
-        if self.keeper is None and any(one.is_dir() for one in _folders()):
+        if self.keeper is None and any(map(is_folder, _folders())):
             self.keeper = self._make()
             self.keeper.set_projects(self._projects())
         return self.keeper
