@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from hashlib import sha256
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from callboard.host_kit.headless import pip_install
@@ -15,15 +16,8 @@ from callboard.protocol.headers import is_trace
 from callboard.records.exporter import NotSent
 from callboard.records.model import UNFINISHED, CallRecord
 
-try:
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.resources import Resource
+if TYPE_CHECKING:
     from opentelemetry.sdk.trace import ReadableSpan
-    from opentelemetry.sdk.trace.export import SpanExportResult
-    from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
-    from opentelemetry.trace.status import Status, StatusCode
-except ImportError as error:
-    raise ValueError(f"otlp: needs more packages ({error}): {pip_install('otlp')}") from None
 
 #: The attributes of a span, by the record's field.
 _ATTRIBUTES = {
@@ -41,7 +35,6 @@ _ATTRIBUTES = {
     "undo_id": "callboard.undo_id",
     "intent": "callboard.intent",
 }
-_SAMPLED = TraceFlags(TraceFlags.SAMPLED)
 
 
 class OtlpSink:
@@ -55,24 +48,38 @@ class OtlpSink:
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError(f"'{address[:200]}' is no collector; write otlp:http://HOST:4318")
+        try:
+            from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+            from opentelemetry.sdk.resources import Resource
+        except ImportError as error:
+            raise ValueError(
+                f"otlp: needs more packages ({error}): {pip_install('otlp')}"
+            ) from None
         self.key = address
         endpoint = url if parts.path.strip("/") else f"{url.rstrip('/')}/v1/traces"
         self._exporter = OTLPSpanExporter(endpoint=endpoint)
         self._resource = Resource.create({"service.name": "callboard"})
 
     def send(self, records: list[CallRecord]) -> None:
+        from opentelemetry.sdk.trace.export import SpanExportResult
+
         spans = [self._span(record) for record in records if record.outcome != UNFINISHED]
         if spans and self._exporter.export(spans) is not SpanExportResult.SUCCESS:
             raise NotSent("the collector didn't take the spans")
 
     def _span(self, record: CallRecord) -> ReadableSpan:
+        from opentelemetry.sdk.trace import ReadableSpan
+        from opentelemetry.trace import SpanContext, SpanKind, TraceFlags
+        from opentelemetry.trace.status import Status, StatusCode
+
+        sampled = TraceFlags(TraceFlags.SAMPLED)
         # The ids follow from the call's, so a span that is sent again stays the same span.
         digest = sha256(record.call_id.encode()).digest()
         trace, parent = int.from_bytes(digest[:16], "big"), None
         if record.trace and is_trace(record.trace):
             _, named, span, _ = record.trace.split("-")
             trace = int(named, 16)
-            parent = SpanContext(trace, int(span, 16), True, _SAMPLED)
+            parent = SpanContext(trace, int(span, 16), True, sampled)
         fields = record._asdict()
         attributes = {name: fields[key] for key, name in _ATTRIBUTES.items() if fields[key]}
         if record.arguments is not None:
@@ -81,7 +88,7 @@ class OtlpSink:
         own = int.from_bytes(digest[16:24], "big") or 1
         return ReadableSpan(
             name=f"execute_tool {record.tool}",
-            context=SpanContext(trace, own, False, _SAMPLED),
+            context=SpanContext(trace, own, False, sampled),
             parent=parent,
             resource=self._resource,
             attributes=attributes,
