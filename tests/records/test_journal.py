@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from callboard.records import journal, schema
 from callboard.records.journal import STEP, Journal, read_lines
-from callboard.records.model import Place
+from callboard.records.model import CallPlace
 from callboard.records.redaction import Redactor
 from needed import need
 
@@ -110,7 +110,7 @@ def test_the_short_way_to_a_line_says_the_same() -> None:
     )
     who = (call.client_name, call.client_version, call.era, call.session)
     who += (call.holder, call.client, call.host)
-    place = Place(call.user, call.machine, call.app, call.scene, call.project)
+    place = CallPlace(call.user, call.machine, call.app, call.scene, call.project)
     assert call.queue_ms is not None
     assert call.main_thread_ms is not None
     short = schema.plain_line(

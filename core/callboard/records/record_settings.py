@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from callboard.ground.login_name import login_name
-from callboard.records.model import Place
+from callboard.records.model import CallPlace
 from callboard.records.retention import Retention
 from callboard.records.store import Store
 
@@ -34,12 +34,12 @@ def export_target(configured: ExportTarget | None) -> ExportTarget | None:
 
 def place_of(
     identity: HostIdentity, scene: str | None, folders: Sequence[str], machine: str
-) -> Place:
+) -> CallPlace:
     """Return the place of calls in that application. ``folders`` are those of the host's project.
     The site's name for the project comes first."""
     project = os.environ.get("CALLBOARD_PROJECT") or next(iter(folders), None)
     app = f"{identity.name} {identity.version}".strip()
-    return Place(login_name(), machine, app, scene, project)
+    return CallPlace(login_name(), machine, app, scene, project)
 
 
 def store(config: McpHttpConfig, export: ExportTarget | None) -> Store | None:

@@ -20,7 +20,7 @@ from callboard.errors import (
 )
 from callboard.protocol.peer import InputRequired, PeerRequest
 from callboard.protocol.session import Session
-from callboard.records.model import UNFINISHED, CallRecord, Outcome, Place, session_hash
+from callboard.records.model import UNFINISHED, CallPlace, CallRecord, Outcome, session_hash
 from callboard.records.schema import names, plain_middle
 from callboard.records.store import Store
 
@@ -53,9 +53,9 @@ class Recorder:
         self._host = host_kind
         self._store = store
         self._required = required
-        self.move_to(Place())
+        self.move_to(CallPlace())
 
-    def move_to(self, place: Place) -> None:
+    def move_to(self, place: CallPlace) -> None:
         """Record later calls with this place. Call it from any thread."""
         redact = self._store.redactor.line
         place = place._replace(scene=redact(place.scene), project=redact(place.project))

@@ -9,7 +9,7 @@ from functools import lru_cache
 from json.encoder import encode_basestring_ascii
 from typing import TYPE_CHECKING, Any
 
-from callboard.records.model import CallRecord, Place
+from callboard.records.model import CallPlace, CallRecord
 from callboard.records.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def plain_line(
     arguments: str,
 ) -> bytes:
     """Return the journal line of a call with such a middle, in a quarter of the time of
-    :func:`to_line`. ``call_id`` is one of ours, ``place`` is a Place's :func:`names`, and
+    :func:`to_line`. ``call_id`` is one of ours, ``place`` is a CallPlace's :func:`names`, and
     ``arguments`` comes from :meth:`Redactor.json`."""
     # Whole numbers with an exponent, because floats take three times as long to format.
     return (
@@ -223,12 +223,12 @@ def to_row(line: bytes) -> list[Any] | None:
         row = json.loads(head)
     except ValueError:
         return None
-    if isinstance(row, list) and len(row) < len(COLUMNS) - 2 - len(Place._fields):
+    if isinstance(row, list) and len(row) < len(COLUMNS) - 2 - len(CallPlace._fields):
         # The line was written before calls had a place and a client, or even a holder.
-        if len(row) == len(COLUMNS) - 4 - len(Place._fields):
+        if len(row) == len(COLUMNS) - 4 - len(CallPlace._fields):
             row.insert(_HOLDER, None)
         row.insert(_CLIENT, None)
-        row += [None] * len(Place._fields)
+        row += [None] * len(CallPlace._fields)
     if not isinstance(row, list) or len(row) != len(COLUMNS) - 2:
         return None
     if row[_MISSING] is not None:
