@@ -33,8 +33,8 @@ class CallRecord(NamedTuple):
     the protocol has no sessions. ``client_name`` is what the client calls itself. ``holder`` is the
     id of the client whose token was used, and ``client`` is that client's name. ``missing`` are the
     capabilities that were missing when the call was refused. ``trace`` is the caller's W3C
-    ``traceparent``. ``user`` and the fields after it are those of :class:`CallPlace`. The ``result``
-    of a failed call is ``{traceback?, stdout?, stderr?}``.
+    ``traceparent``. ``user`` and the fields after it are those of :class:`CallPlace`. The
+    ``result`` of a failed call is ``{traceback?, stdout?, stderr?}``.
     """
 
     call_id: str
