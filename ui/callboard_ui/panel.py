@@ -178,7 +178,8 @@ class Panel(QWidget):
     def _show_notice(self, snapshot: Snapshot) -> None:
         """Show the question in one place only: in the panel if the artist sees it, and otherwise in
         the notice."""
-        waiting = () if self._seen() else snapshot.questions
+        asked = snapshot.questions
+        waiting = () if not asked or self._seen() else asked
         self.notice.show_questions(waiting, titles_of(snapshot))
 
     def _moved(self, *_: object) -> None:
@@ -210,10 +211,12 @@ class Panel(QWidget):
         self.consent.rules.setChecked(True)
 
     def _seen(self) -> bool:
-        window = self.window()
-        # A dock behind another one has no visible region.
-        covered = self.visibleRegion().isEmpty()
-        return self.isVisible() and not window.isMinimized() and not covered
+        if not self.isVisible() or self.window().isMinimized():
+            return False
+        # Nothing in a dock behind another one has a visible region. Nor has a widget whose children
+        # cover it.
+        parts = self.area.findChildren(QWidget)
+        return any(not part.visibleRegion().isEmpty() for part in parts)
 
     def _arrange(self) -> None:
         """Show all tabs' titles if they fit, and otherwise only the current tab's."""
