@@ -141,7 +141,8 @@ def one(gui: rig.Gui, hold: str, way: str) -> bool:
     elif way == "stop":
         reply = stop(gui, other)
     elif way == "session":
-        holder.send("DELETE")
+        # Some of these calls stop the server's threads, and then nothing answers.
+        rig.in_background(lambda: holder.send("DELETE"))
     answered, free, answer = None, None, ""
     probe = gui.send(FREE)
     while time.monotonic() - started < patience and (answered is None or free is None):

@@ -185,25 +185,38 @@ def opens(gui: rig.Gui, seconds: float, seed: int) -> None:
             asks.ask()
 
     join = rig.in_background(ask, seconds + HANG)
-    path, late = str(gui.folder / "saved.blend"), 0
-    text = "from callboard_blender.addon import residence\n"
-    text += "answer = [len(residence.snapshot.questions), bool(residence.app)]"
+    path = str(gui.folder / "saved.blend")
+    left, bottom, right, top = gui.run(HEADER)
+    header = (left, SCREEN_HEIGHT - top, right, SCREEN_HEIGHT - bottom)
+    display = gui.display
+    assert isinstance(display, rig.Display)
+
+    def marked() -> bool:
+        return display.frame().red(header) is not None
+
     try:
         while time.monotonic() < end:
             opener.call("scene__open_file", path=path, discard_changes=True)
             if gui.process.poll() is not None:
                 raise Wrong(f"Blender ended: {gui.output()}")
         join()
-        until_none = time.monotonic() + 20
-        while gui.run(text) != [0, True]:
-            late += 1
-            if time.monotonic() > until_none:
-                raise Wrong("a question that ended is still there")
+        gui.wait(lambda: not marked(), "a header without a question")
+        opener.client.start("tools/call", opener.asking, id=1)
+        gui.wait(marked, "a red mark")
+        opener.client.notify("notifications/cancelled", {"requestId": 1})
+        gui.wait(lambda: not marked(), "a header without a question, again")
     finally:
         for what, times in sorted(counted.items()):
             print(f"  {times:6} {what}")
 
 
+#: The 3D view's header, in pixels from the window's lower left corner.
+HEADER = """
+area = next(a for a in bpy.context.window_manager.windows[0].screen.areas if a.type == "VIEW_3D")
+at = next(r for r in area.regions if r.type == "HEADER")
+answer = [at.x, at.y, at.x + at.width, at.y + at.height]
+"""
+SCREEN_HEIGHT = 800
 #: Code like that of other add-ons.
 READER = """
 for window in bpy.context.window_manager.windows:

@@ -45,15 +45,13 @@ view.spaces.active.shading.color_type = "MATERIAL"
 #: The sidebar's top and bottom on the window's picture, and the order of the states.
 SIDEBAR = (84, 628)
 STATES = ("idle", "connected", "running", "asked", "changed")
-#: A tool that takes as long as the file is there.
+#: A tool that runs until it is cancelled.
 SLOW = """
-import os
 from callboard_blender import addon
 
 def bake():
-    while os.path.exists({path!r}):
+    while True:
         yield
-    return {{}}
 
 addon.residence.app.tools.register("bake__normals", bake, "Bakes.", title="Bake normals")
 """
@@ -112,16 +110,14 @@ def pictures(gui: Gui, display: Any, folder: Path, version: str) -> None:
         done(claude, "scene__transform", name="Floor", translate=[0, 0, -1.2])
         gui.run("bpy.ops.object.select_all(action='DESELECT')")
         take("changed")
-        holding = gui.folder / "holding"
-        holding.touch()
-        gui.run(SLOW.format(path=str(holding)))
+        gui.run(SLOW)
         running = claude.start("tools/call", {"name": "bake__normals", "arguments": {}})
         gui.wait(
             lambda: gui.run("answer = bool(residence.snapshot.calls)") or running.done(), "call"
         )
         assert not running.done(), running.result()
         take("running")
-        holding.unlink()
+        gui.run("residence.app.controls.cancel(residence.snapshot.calls[0].id)")
         gui.wait(running.done, "answer")
         gui.run("residence.app.controls.set_consent_policy('script', 'ask')")
         code = "import math\nfor number in range(12):\n    bpy.ops.mesh.primitive_cube_add()"

@@ -33,7 +33,7 @@ class CALLBOARD_OT_start(bpy.types.Operator):  # type: ignore[misc]
 
 class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.stop"
-    bl_label = "Stop"
+    bl_label = "Stop All"
     bl_description = (
         "Pause, and end every call that is running, waiting or asking. If the window doesn't "
         "respond, hold Escape for a second instead, or type: callboard stop"
@@ -47,7 +47,7 @@ class CALLBOARD_OT_stop(bpy.types.Operator):  # type: ignore[misc]
 
 class CALLBOARD_OT_end(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.end"
-    bl_label = "End the Server"
+    bl_label = "End Server"
     bl_description = "Stop serving; clients lose their connection"
 
     def execute(self, context: Any) -> set[str]:

@@ -281,6 +281,18 @@ cube.update_from_editmode()
 answer = max(one.co.x for one in cube.data.vertices)
 """
 
+#: A step without a change, which begins before Blender has reported an edit.
+REPORTED_LATE = """
+from callboard_blender import addon
+ended, undo = [], addon.residence._host.undo
+
+def step():
+    bpy.context.object.update_from_editmode()
+    ended.append(undo.commit(undo.begin("Looks")) is None)
+
+addon.residence._inbox.post(step)
+"""
+
 
 def test_a_slow_tool_that_changes_nothing_leaves_the_artists_undo_alone(
     gui: Gui, client: FakeClient
@@ -293,6 +305,8 @@ def test_a_slow_tool_that_changes_nothing_leaves_the_artists_undo_alone(
         gui.wait(lambda: gui.run(RIGHT) == pytest.approx(number), "a move in Edit Mode")  # noqa: B023
     result = client.call("look__slowly")
     assert not result.get("isError"), result
+    gui.run(REPORTED_LATE)
+    gui.wait(lambda: gui.run("answer = bool(ended)"), "the step")
     assert gui.run(MODE) == "EDIT"
     assert gui.run(RIGHT) == pytest.approx(3)
     for number in (2, 1):

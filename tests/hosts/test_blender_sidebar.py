@@ -140,7 +140,10 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
             lambda: not gui.run("answer = bool(residence.snapshot.calls)"), "the end of the call"
         )
         idle = gui.run(PANEL)
-        assert "Review" not in [text for _, text, _ in idle], "there is no question to review"
+        assert ["label", "No changes by clients yet", True] in idle
+        assert "Review to Allow" not in [text for _, text, _ in idle], (
+            "there is no question to review"
+        )
         calls = [
             client.start("tools/call", {"name": "script__execute", "arguments": {"code": LONG}})
             for _ in range(5)
@@ -148,7 +151,9 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
         gui.wait(lambda: gui.run("answer = len(residence.snapshot.questions)") == 5, "questions")
         asked = gui.run(PANEL)
         assert [kind for kind, _, _ in asked[: len(idle)]] == [kind for kind, _, _ in idle]
-        assert {"On: waiting for you", "Review", "Refuse"} <= {text for _, text, _ in asked}
+        assert {"On: waiting for you", "Review to Allow", "Refuse"} <= {
+            text for _, text, _ in asked
+        }
         gui.run("bpy.ops.callboard.stop()")
         for call in calls:
             gui.wait(call.done, "answer")
@@ -158,7 +163,8 @@ def test_the_sidebar_s_buttons_stay_where_they_are(gui: Gui, tmp_path: Path) -> 
             "the stopped calls",
         )
         assert stopped == ["Stopped, calls ended: 5"]
-        assert [kind for kind, _, _ in gui.run(PANEL)] == [kind for kind, _, _ in idle]
+        kinds = [kind for kind, _, _ in idle]
+        gui.wait(lambda: [kind for kind, _, _ in gui.run(PANEL)] == kinds, "the buttons in place")
 
 
 def test_what_was_changed_last_and_by_whom_is_taken_back(gui: Gui) -> None:
@@ -176,16 +182,16 @@ def test_what_was_changed_last_and_by_whom_is_taken_back(gui: Gui) -> None:
     with gui.client() as client:
         for name in ("One", "Two", "Three"):
             client.call("scene__create_primitive", {"kind": "cube", "name": name, "size": 1})
-        gui.wait(lambda: "Undo agent's turn (3)" in texts(), "the three changes")
+        gui.wait(lambda: "Undo the last 3 changes" in texts(), "the three changes")
         newest = next(text for text in texts() if text.startswith("created"))
         assert newest == "created Three"
         assert any(text.startswith(f"by {client_of(gui)}, ") for text in texts())
         assert [t for t in texts() if t.startswith("Undo")][1:] == [
             "Undo",
-            "Undo last 2",
-            "Undo last 3",
+            "Undo to Here (2)",
+            "Undo to Here (3)",
         ]
-        assert "On: no call is running" in texts()
+        assert "On: nothing is running" in texts()
         press("select", 0)
         selected = "answer = [o.name for o in bpy.context.selected_objects]"
         gui.wait(lambda: gui.run(selected) == ["One"], "the selection")

@@ -123,8 +123,12 @@ def clients(shown: Snapshot, tr: Translate = str) -> str:
     here = shown.clients
     if not here:
         return tr("No client is connected")
-    names = ", ".join(dict.fromkeys(one_line(one.name) for one in here))
+    names = client_names(shown)
     return names if len(here) == 1 else tr("{0} clients: {1}").format(len(here), names)
+
+
+def client_names(shown: Snapshot) -> str:
+    return ", ".join(dict.fromkeys(one_line(one.name) for one in shown.clients))
 
 
 def waiting(shown: Snapshot, tr: Translate = str) -> str:

@@ -13,6 +13,7 @@ import bpy
 from bpy.app.handlers import persistent
 
 from callboard.changes import Changes
+from callboard_blender.application import main_thread
 from callboard_blender.application.modes import Mode
 from callboard_blender.application.names import forget
 
@@ -170,10 +171,13 @@ class SceneChanges:
 
 
 def _by_a_script() -> bool:
-    """Return whether a timer or a handler made the change that Blender is reporting. Blender pushes
-    an undo state for the artist's changes and for add-ons' operators, but not for changes by a
-    timer or a handler."""
+    """Return whether another timer or a handler made the change that Blender is reporting. Blender
+    pushes an undo state for the artist's changes and for add-ons' operators, but not for changes by
+    a timer or a handler. What Blender reports because our own timer asks it to was there before,
+    and counts as the artist's, as it does when Blender reports it without being asked."""
     frame = sys._getframe(2).f_back  # This is the code that made the change, or None.
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back
-    return frame is not None and frame.f_code.co_name not in ("execute", "invoke", "modal")
+    if frame is None or frame.f_globals is vars(main_thread):
+        return False
+    return frame.f_code.co_name not in ("execute", "invoke", "modal")

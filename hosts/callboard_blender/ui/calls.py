@@ -19,6 +19,7 @@ from callboard_ui.shown_text import clock, one_line
 #: Characters that fit on a line of the sidebar, maximum calls and changes that are shown, and
 #: maximum lines for a change.
 _NARROW, _CALLS, _CHANGES, _LINES = 28, 3, 4, 2
+_ENDS = "X or Stop All ends and undoes it. If the window is frozen, hold Escape for a second."
 
 
 class _Rows:
@@ -111,34 +112,36 @@ def draw_calls(layout: Any, shown: Snapshot) -> None:
         _draw_running(layout.box(), shown, running)
     if changes:
         _draw_changes(layout.box(), changes, agents_turn(shown.changes))
+    else:
+        layout.label(text="No changes by clients yet", icon="RECOVER_LAST")
 
 
 def _draw_running(box: Any, shown: Snapshot, running: Sequence[CallStatus]) -> None:
     column = box.column(align=True)
     for call in running[:_CALLS]:
         row = column.row(align=True)
-        row.label(text=texts.title(shown, call.tool), icon="PLAY")
+        row.label(text=texts.title(shown, call.tool), icon="TIME")
         row.operator("callboard.cancel", text="", icon="X").call = call.id
-        column.label(text=f"by {one_line(call.client)}, {_progress(call)}")
+        column.label(text=f"by {one_line(call.client)}{_progress(call)}")
     more = len(running) - _CALLS
     if more > 0:
         column.label(text=f"+{more} more")
-    column.label(text="Stop ends it. If the window")
-    column.label(text="stands still, hold Escape.")
+    for line in textwrap.wrap(_ENDS, _NARROW):
+        column.label(text=line)
 
 
 def _progress(call: CallStatus) -> str:
     if call.held_by:
-        return "waits for you"
+        return ", waits for you"
     if call.done is None:
-        return clock(call.started)
-    return f"{call.done:g}" + (f" of {call.total:g}" if call.total else "")
+        return f" since {clock(call.started)}"
+    return f", {call.done:g}" + (f" of {call.total:g}" if call.total else "")
 
 
 def _draw_changes(box: Any, changes: Sequence[SceneChange], turn: Sequence[SceneChange]) -> None:
-    box.label(text="Last changes", icon="RECOVER_LAST")
+    box.label(text="Last changes by clients", icon="RECOVER_LAST")
     if len(turn) > 1:
-        whole = f"Undo agent's turn ({len(turn)})"
+        whole = f"Undo the last {len(turn)} changes"
         box.operator("callboard.undo", text=whole).call = turn[0].call
     undoes = 0
     for change in changes:
@@ -149,9 +152,9 @@ def _draw_changes(box: Any, changes: Sequence[SceneChange], turn: Sequence[Scene
         state = ", undone" if change.undone else ", failed" if change.failed else ""
         who = f"by {one_line(change.client)}, {clock(change.started)}{state}"
         column.label(text=who)
-        if not change.undone:
+        if not change.undone and (change.undo_id is not None or change.objects):
             undoes += change.undo_id is not None
-            undo = "Undo" if undoes < 2 or change.undo_id is None else f"Undo last {undoes}"
+            undo = "Undo" if undoes < 2 or change.undo_id is None else f"Undo to Here ({undoes})"
             row = column.row(align=True)
             _button(row, "callboard.undo", undo, change, change.undo_id is not None)
             _button(row, "callboard.select", "Select", change, bool(change.objects))

@@ -171,12 +171,8 @@ def draw_details(layout: Any, question: Any) -> None:
     if page == last:
         _read.add(question.id)
     layout.label(text=f"{one_line(question.client)} asks", icon="QUESTION")
-    called = one_line(question.client)
-    if question.tool:
-        called = f"{texts.title(residence.snapshot, question.tool)} ({one_line(question.tool)})"
-    why = f"{called} {texts.reason(question)}."
     column = layout.column(align=True)
-    for line in _wrapped(why, size.width):
+    for line in _wrapped(in_words(question, f" ({one_line(question.tool)})"), size.width):
         column.label(text=line)
     column = layout.column(align=True)
     shown = lines[page * size.lines : (page + 1) * size.lines]
@@ -197,6 +193,14 @@ def draw_details(layout: Any, question: Any) -> None:
     draw_answer(yes, question, "allow", "Allow once" if question.tool else "Approve")
     if "allow_session" in question.choices:
         draw_answer(yes, question, "allow_session", "For session")
+
+
+def in_words(question: Any, name: str = "") -> str:
+    """Return the question and its reason. ``name`` comes after the tool's title."""
+    if not question.tool:
+        return f"{one_line(question.client)} {texts.reason(question)}."
+    title = texts.title(residence.snapshot, question.tool)
+    return f'May it use "{title}"{name}? This {texts.reason(question)}.'
 
 
 def draw_answer(row: Any, question: Any, answer: str, text: str) -> None:

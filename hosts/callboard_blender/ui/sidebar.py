@@ -6,6 +6,7 @@ Parts that are always there come first, so they never move under the pointer.
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from typing import Any
 
 import bpy
@@ -13,7 +14,7 @@ import bpy
 from callboard.panel.status import Snapshot
 from callboard_blender.server import residence
 from callboard_blender.ui.calls import draw_calls
-from callboard_blender.ui.questions import draw_answer
+from callboard_blender.ui.questions import draw_answer, in_words
 from callboard_ui import texts
 from callboard_ui.shown_text import one_line
 
@@ -25,15 +26,14 @@ _ICONS = {
     "ended": "CANCEL",
     "stopped": "SNAP_FACE",
     "paused": "PAUSE",
-    "stalled": "TIME",
     "asking": "QUESTION",
     "held": "TIME",
-    "busy": "PLAY",
+    "busy": "TIME",
     "unkept": "ERROR",
     "serving": "CHECKMARK",
 }
 #: The states in which calls are answered.
-_ON = ("serving", "busy", "asking", "held", "stalled")
+_ON = ("serving", "busy", "asking", "held")
 
 
 class _Tab(bpy.types.Panel):  # type: ignore[misc]
@@ -60,15 +60,16 @@ class CALLBOARD_PT_main(_Tab):
             icon="PLAY" if shown.paused else "PAUSE",
         )
         row.operator("callboard.stop", icon="SNAP_FACE")
-        state, window = texts.state(shown), residence.window
+        # While the sidebar is being drawn, the main thread isn't stuck.
+        state, window = texts.state(replace(shown, stalled_ms=0)), residence.window
         layout.label(text=_in_words(state), icon=_ICONS[state.name])
+        row = layout.row()
+        row.enabled = window is None or not window.opening
+        row.operator("callboard.window", icon="WINDOW")
         row = layout.row(align=True)
-        opens = row.row(align=True)
-        opens.enabled = window is None or not window.opening
-        opens.operator("callboard.window", icon="WINDOW")
-        row.operator("callboard.copy", text="", icon="COPYDOWN")
-        row.operator("callboard.end", text="", icon="QUIT")
-        draw_text(layout, texts.clients(shown), "USER", lines=_CLIENTS)
+        row.operator("callboard.copy", icon="COPYDOWN")
+        row.operator("callboard.end", icon="QUIT")
+        draw_text(layout, _connected(shown), "USER", lines=_CLIENTS)
         if shown.questions:
             draw_question(layout.box(), shown)
         draw_calls(layout, shown)
@@ -131,20 +132,29 @@ def _in_words(state: texts.State) -> str:
     if state.name not in _ON:
         return state.text
     idle = state.name == "serving"
-    return "On: no call is running" if idle else f"On: {state.text[:1].lower()}{state.text[1:]}"
+    return "On: nothing is running" if idle else f"On: {state.text[:1].lower()}{state.text[1:]}"
+
+
+def _connected(shown: Snapshot) -> str:
+    names = texts.client_names(shown)
+    if names:
+        return f"Connected: {names}"
+    none = "No AI client is connected"
+    # Rows with buttons must not move when a client disconnects.
+    hint = ". Copy Address, and paste it into a client's settings."
+    return none if shown.changes else none + hint
 
 
 def draw_question(layout: Any, shown: Snapshot) -> None:
     """Draw the first question and the number of others. The yes buttons are only in the pop-up,
     below the details."""
     question = shown.questions[0]
-    who = texts.title(shown, question.tool) or one_line(question.client)
     several = len(shown.questions) > 1
     asks = texts.waiting(shown) if several else f"{one_line(question.client)} asks"
     layout.label(text=asks, icon="QUESTION")
-    draw_text(layout, f"{who} {texts.reason(question)}.", lines=_ASKED)
+    draw_text(layout, in_words(question), lines=_ASKED)
     row = layout.row(align=True)
-    row.operator("callboard.details", text="Review")
+    row.operator("callboard.details", text="Review to Allow")
     draw_answer(row, question, "refuse", "Refuse")
 
 
