@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from callboard.records.sinks import sink_of
 from callboard.settings import OTHER_VARIABLES, SETTINGS, config_from
 from skills.skill_tree import write_files
 
@@ -94,3 +95,19 @@ def test_the_environment_for_ayon_is_json() -> None:
     environment = json.loads(text)
     assert environment.keys() <= set(_VARIABLE.findall(PAGE))
     assert environment["CALLBOARD_SITE"].keys() == {"windows", "linux", "darwin"}
+
+
+def test_the_settings_of_the_page_on_records_are_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (PROJECT / "docs" / "records.md").read_text(encoding="utf-8")
+    written = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    write_files(tmp_path / "site", {"settings.yaml": "".join(written)})
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("CALLBOARD_SITE", str(tmp_path / "site"))
+    config = config_from({})
+    assert config.records == "required"
+    file, syslog, otlp = config.records_to
+    assert "{user}" not in sink_of(file).key
+    assert sink_of(syslog).key == syslog
+    assert otlp.startswith("otlp:http://")

@@ -30,6 +30,7 @@ RUN_BY: dict[str, dict[str, str]] = {
     "docs/host-qt.md": {".*": "tests/docs/test_get_started.py"},
     "docs/index.md": {r"\{toctree\}": "tests/docs/test_site.py"},
     "docs/openusd.md": {"console": "tests/docs/test_get_started.py"},
+    "docs/records.md": {"yaml": "tests/docs/test_deployment_docs.py"},
     "docs/prompts.md": {r"yaml \S+": "tests/docs/test_skill_docs.py"},
     "docs/workflows.md": {r"yaml \S+": "tests/docs/test_skill_docs.py"},
     "docs/walkthrough.md": {".*": "tests/docs/test_walkthrough.py"},
@@ -77,6 +78,10 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("README.md", "git clone"): "it needs the address of a copy of this project",
     ("docs/connect.md", "echo "): _READ + "needs Windows",
     ("docs/connect.md", "'{"): _READ + "needs Windows",
+    (
+        "docs/records.md",
+        "callboard report --from",
+    ): "tests/cli/test_report_command.py reports on homes of its own",
     ("docs/rest.md", "$url"): "needs PowerShell; the same calls as by curl above",
     ("docs/commands.md", "callboard completion powershell"): _READ + "needs PowerShell",
 }
