@@ -47,13 +47,16 @@ class UsedFile:
     """A file that the scene names. ``object`` is the name of whatever uses the file.
     ``color_space`` is the host's word for a picture's color space, empty when none is set, and None
     for other files. ``used`` is False when nothing in the scene uses that object, for instance a
-    material that isn't assigned."""
+    material that isn't assigned. ``objects`` are the paths of the scene's objects that use the
+    file, as far as the host knows them."""
 
     path: str
     object: str
     missing: bool
     color_space: str | None = None
     used: bool = True
+    absolute: bool = False
+    objects: Sequence[str] = ()
 
 
 class CheckPort(Protocol):
@@ -76,6 +79,10 @@ class CheckPort(Protocol):
         is cheap."""
 
     def files(self) -> Iterable[UsedFile]: ...
+
+    def object_faults(self, path: str) -> Iterable[Fault]:
+        """Return what only the host knows to be wrong with an object, by the rules
+        ``not_deformed``, ``not_rendered``, ``no_effect`` and ``broken_drivers``. Optional."""
 
     def materials_of(self, name: str) -> list[str]:
         """Return the names of the object's materials."""

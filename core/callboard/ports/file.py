@@ -19,7 +19,8 @@ class NamedFile:
     ``kind`` is library, sublayer, reference, payload, image, sound, font, cache, volume, movie or
     file. ``state`` is found, missing or packed. ``users`` are the names of the data that uses the
     file. ``named_in`` is the absolute path of the file that names it, or empty when that is the
-    file in question."""
+    file in question. ``objects`` are the objects of the open scene that need the file, such as
+    those whose material has the texture, as far as the host knows them."""
 
     path: str
     place: str
@@ -28,6 +29,7 @@ class NamedFile:
     absolute: bool
     users: tuple[str, ...] = ()
     named_in: str = ""
+    objects: tuple[str, ...] = ()
 
 
 class FilePort(Protocol):
@@ -40,7 +42,8 @@ class FilePort(Protocol):
         own words. ``file`` is None for a scene that was never saved. ``counts`` has the number of
         data blocks by the host's kinds, and ``types`` the number of objects by type. ``kinds`` has
         counts under words that all hosts share: meshes, cameras, lights, rigs, animations,
-        materials, assets, strips, libraries. ``heaviest`` lists the largest objects, as ``{name,
+        materials, assets, strips, libraries, drawings, node_setups, composited, tracked, sounds,
+        scripts. ``heaviest`` lists the largest objects, as ``{name,
         faces}``. Raises HostError."""
 
     def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:

@@ -32,6 +32,27 @@ _COUNTS = {
     b"TX": "texts",
     b"WS": "workspaces",
     b"WO": "worlds",
+    b"BR": "brushes",
+    b"CF": "cache_files",
+    b"CV": "hair_curves",
+    b"GD": "grease_pencils",
+    b"GP": "grease_pencils_v3",
+    b"LP": "lightprobes",
+    b"LS": "linestyles",
+    b"LT": "lattices",
+    b"MB": "metaballs",
+    b"MC": "movieclips",
+    b"MS": "masks",
+    b"PA": "particles",
+    b"PC": "paint_curves",
+    b"PL": "palettes",
+    b"PT": "pointclouds",
+    b"SK": "speakers",
+    b"SN": "screens",
+    b"SR": "screens",
+    b"TE": "textures",
+    b"VO": "volumes",
+    b"WM": "window_managers",
 }
 _TYPES = {
     0: "empty",
@@ -79,6 +100,8 @@ class BlendFacts:
         self.faces: dict[str, int] = {}
         self.scenes: list[Json] = []
         self.workspaces: list[str] = []
+        #: The number of node groups by type.
+        self.node_trees: Counter[str] = Counter()
         self.linked = 0
         self.assets = 0
         #: Each named file: its kind, its path, the datablock that names it, and whether it is
@@ -106,6 +129,8 @@ class BlendFacts:
         elif code == b"ME":
             faces = self._value(kind, content, "totpoly")
             self.faces[name] = faces or self._value(kind, content, "faces_num") or 0
+        elif code == b"NT":
+            self.node_trees[self._value(kind, content, "idname") or ""] += 1
         elif code == b"WS":
             self.workspaces.append(name)
         elif code == b"SC":

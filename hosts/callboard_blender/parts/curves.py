@@ -4,9 +4,12 @@ action for each user, and in later versions actions have a slot for each user.""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
 import bpy
+
+from callboard.host import Json
 
 #: Prefixes of the transform's channels.
 TRANSFORM = ("location", "rotation", "scale", "delta_")
@@ -59,7 +62,59 @@ def _near(a: float, b: float) -> bool:
 
 def drivers_of(owner: bpy.types.ID) -> list[Any]:
     """Return the drivers of the owner's properties, which are usually expressions."""
-    return list(owner.animation_data.drivers) if owner.animation_data is not None else []
+    data = getattr(owner, "animation_data", None)
+    return list(data.drivers) if data is not None else []
+
+
+def driven_parts(obj: bpy.types.Object) -> Iterator[bpy.types.ID]:
+    """Yield what can have drivers of its own: the object, its data, its shape keys, and its
+    materials with their node trees."""
+    yield obj
+    materials = {slot.material for slot in obj.material_slots} - {None}
+    for each in (obj.data, getattr(obj.data, "shape_keys", None), *materials):
+        if each is not None:
+            yield each
+    yield from (each.node_tree for each in materials if each.node_tree is not None)
+
+
+def driver_json(curve: Any) -> Json:
+    """Return what the driver drives and reads, and why it is broken if it is."""
+    driver = curve.driver
+    targets = [target for each in driver.variables for target in each.targets]
+    entry: Json = {
+        "of": curve.id_data.name_full,
+        "drives": f"{curve.data_path}[{curve.array_index}]",
+        "type": driver.type.lower(),
+        "expression": driver.expression,
+        "valid": (why := why_broken(curve)) is None,
+        "uses": sorted({each.id.name_full for each in targets if each.id}),
+    }
+    return entry if why is None else {**entry, "why": why}
+
+
+def why_broken(curve: Any) -> str | None:
+    """Return why the driver doesn't work, or None."""
+    drives, driver = curve.data_path, curve.driver
+    if not curve.is_valid:
+        return f"'{drives}' is driven, but isn't there"
+    if not driver.is_valid:
+        why = f": {driver.expression}" if driver.type == "SCRIPTED" else ""
+        return f"the driver of '{drives}' doesn't work{why}"
+    for variable in driver.variables:
+        for target in variable.targets:
+            if target.id is None:
+                return f"the variable '{variable.name}' of the driver of '{drives}' has no target"
+            if variable.type == "SINGLE_PROP" and not _resolves(target):
+                return f"'{target.id.name}' has no '{target.data_path}', which drives '{drives}'"
+    return None
+
+
+def _resolves(target: Any) -> bool:
+    try:
+        target.id.path_resolve(target.data_path)
+    except ValueError:
+        return False
+    return True
 
 
 def own_action(owner: bpy.types.ID) -> None:

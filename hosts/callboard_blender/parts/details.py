@@ -9,7 +9,9 @@ from callboard_blender.parts.curves import TRANSFORM, curves_of
 
 
 def details(obj: bpy.types.Object) -> Json:
-    reported: Json = {}
+    reported: Json = {"data": obj.data.name_full} if obj.data is not None else {}
+    if obj.instance_collection is not None:
+        reported["instances"] = obj.instance_collection.name_full
     if obj.material_slots:
         materials = (slot.material for slot in obj.material_slots)
         reported["materials"] = list(dict.fromkeys(each.name_full for each in materials if each))

@@ -3,13 +3,15 @@ what moves it, and why it isn't seen."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any
 
 import bpy
 
 from callboard.host import Json
 from callboard_blender.application.names import view_layer
+from callboard_blender.parts.curves import driven_parts, driver_json, drivers_of
 
 #: Maximum entries of a list, such as vertex groups.
 _MOST = 200
@@ -21,6 +23,7 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
     data = obj.data
     reported: Json = {
         "data": data.name_full if data is not None else None,
+        "dimensions": list(obj.dimensions),
         "library": obj.library.filepath if obj.library else None,
         "modifiers": [
             {
@@ -28,12 +31,15 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
                 "type": each.type.lower(),
                 "shown": each.show_viewport,
                 "rendered": each.show_render,
-                "uses": sorted({one.name_full for one in _named_by(each)}),
+                "settings": _settings(each),
+                "uses": sorted({one.name_full for one in named_by(each)}),
             }
             for each in obj.modifiers
         ],
         "constraints": [_constraint(each) for each in _constraints(obj)][:_MOST],
-        "drivers": [_driver(each) for owner in (obj, data) for each in _drivers(owner)][:_MOST],
+        "drivers": [driver_json(each) for owner in driven_parts(obj) for each in drivers_of(owner)][
+            :_MOST
+        ],
         "properties": {
             key: _plain(value) for key, value in obj.items() if not key.startswith(("_", "cycles"))
         },
@@ -50,9 +56,36 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
         of = [obj] if data is None else [obj, data]
         map_of = bpy.data.user_map(subset=set(of))
         reported["used_by"] = sorted(one.name_full for one in map_of.get(obj, ()))
+        reported["dependents"] = sorted(_dependents(obj, map_of.get(obj, ())))[:_MOST]
         shares = map_of.get(data, set()) - {obj} if data is not None else set()
         reported["shares_data_with"] = sorted(one.name_full for one in shares)
     return reported
+
+
+def _dependents(obj: bpy.types.Object, users: Iterable[Any]) -> Iterator[str]:
+    """Yield what would break without the object, in words."""
+    for user in users:
+        named = f"'{user.name_full}'"
+        if isinstance(user, bpy.types.Scene):
+            if user.camera == obj:
+                yield f"it is the camera of the scene {named}"
+        elif isinstance(user, bpy.types.Object):
+            if user.parent == obj:
+                yield f"it is the parent of {named}"
+            for kind, entries in (
+                ("modifier", user.modifiers),
+                ("constraint", _constraints(user)),
+            ):
+                for each in entries:
+                    if obj in named_by(each):
+                        yield f"the {kind} '{each.name}' of {named} points at it"
+        elif not isinstance(user, bpy.types.Collection):
+            yield f"{type(user).__name__} {named} refers to it"
+        for owner in driven_parts(user) if isinstance(user, bpy.types.Object) else (user,):
+            for curve in drivers_of(owner):
+                targets = (t.id for each in curve.driver.variables for t in each.targets)
+                if obj in targets:
+                    yield f"a driver of '{curve.data_path}' of {named} reads it"
 
 
 def _constraints(obj: bpy.types.Object) -> Iterator[Any]:
@@ -67,28 +100,29 @@ def _constraint(each: Any) -> Json:
         "type": each.type.lower(),
         "enabled": not each.mute,
         "influence": each.influence,
-        "uses": sorted({one.name_full for one in _named_by(each)}),
+        "uses": sorted({one.name_full for one in named_by(each)}),
     }
     if getattr(each, "subtarget", ""):
         entry["bone"] = each.subtarget
     return entry
 
 
-def _drivers(owner: Any) -> Iterator[Any]:
-    animation = getattr(owner, "animation_data", None)
-    yield from animation.drivers if animation is not None else ()
-
-
-def _driver(curve: Any) -> Json:
-    driver = curve.driver
-    targets = [target for each in driver.variables for target in each.targets]
-    return {
-        "drives": f"{curve.data_path}[{curve.array_index}]",
-        "type": driver.type.lower(),
-        "expression": driver.expression,
-        "valid": driver.is_valid,
-        "uses": sorted({each.id.name_full for each in targets if each.id}),
-    }
+def _settings(each: Any) -> Json:
+    """Return the modifier's values that aren't Blender's own defaults."""
+    beside = ("show_", "name", "use_pin_to_last", "is_active", "persistent_uid", "execution_time")
+    settings = {}
+    for prop in each.bl_rna.properties:
+        key = prop.identifier
+        plain = prop.type in ("BOOLEAN", "INT", "FLOAT", "ENUM", "STRING")
+        if not plain or key.startswith(beside) or prop.is_readonly or prop.is_hidden:
+            continue
+        value = getattr(each, key)
+        several = getattr(prop, "is_array", False)
+        usual = tuple(prop.default_array) if several else getattr(prop, "default", None)
+        value = tuple(value) if several else value
+        if isinstance(value, (bool, int, float, str)) and value != usual:
+            settings[key] = value
+    return settings
 
 
 def _slot(index: int, slot: Any) -> Json:
@@ -163,9 +197,9 @@ def _uses(obj: bpy.types.Object) -> set[str]:
     """Return the names of everything that the object refers to."""
     used: set[Any] = {obj.parent, obj.data, obj.instance_collection}
     for each in (*obj.modifiers, *_constraints(obj)):
-        used.update(_named_by(each))
-    for owner in (obj, obj.data):
-        for curve in _drivers(owner):
+        used.update(named_by(each))
+    for owner in driven_parts(obj):
+        for curve in drivers_of(owner):
             used.update(t.id for each in curve.driver.variables for t in each.targets)
     for slot in obj.material_slots:
         used.add(slot.material)
@@ -175,18 +209,23 @@ def _uses(obj: bpy.types.Object) -> set[str]:
     return names - {obj.name_full}  # Its own data often has its name.
 
 
-def _named_by(each: Any) -> Iterator[Any]:
+def named_by(each: Any) -> Iterator[Any]:
     """Yield the data that a modifier or constraint points at."""
-    for prop in each.bl_rna.properties:
-        if prop.type == "POINTER":
-            value = getattr(each, prop.identifier)
-            if isinstance(value, bpy.types.ID):
-                yield value
+    for key in _pointers(type(each).__name__):
+        value = getattr(each, key)
+        if isinstance(value, bpy.types.ID):
+            yield value
     for target in getattr(each, "targets", ()):  # An Armature constraint has these.
         if target.target is not None:
             yield target.target
     if getattr(each, "type", "") == "NODES":
         yield from (value for _, value in each.items() if isinstance(value, bpy.types.ID))
+
+
+@cache
+def _pointers(name: str) -> tuple[str, ...]:
+    properties = getattr(bpy.types, name).bl_rna.properties
+    return tuple(each.identifier for each in properties if each.type == "POINTER")
 
 
 def _plain(value: Any) -> Any:

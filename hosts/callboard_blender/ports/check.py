@@ -16,7 +16,8 @@ from mathutils import Vector
 
 from callboard.errors import HostError
 from callboard.host import Fault, Json, MaterialsPort, MeshData, UsedFile, no_validators
-from callboard_blender.application.names import find, objects, scene
+from callboard_blender.application.names import find, in_scene, objects, scene
+from callboard_blender.parts.object_faults import ObjectFaults
 
 #: Tools that fix faults, with their arguments besides the object's name.
 _TOOLS: dict[str, tuple[str, Json]] = {
@@ -32,8 +33,13 @@ _TOOLS: dict[str, tuple[str, Json]] = {
 class BlenderChecks:
     def __init__(self, materials: MaterialsPort) -> None:
         self._materials = materials
+        self._faults = ObjectFaults()
 
     def fix(self, rule: str, path: str) -> Json | None:
+        if rule == "absolute_paths":
+            # A path can only be relative to a file that has a place.
+            wanted = {"tool": "blender_data__set_file", "arguments": {"path": path}}
+            return wanted if bpy.data.filepath else None
         if find(path).library is not None or rule not in _TOOLS:
             return None
         tool, arguments = _TOOLS[rule]
@@ -60,13 +66,23 @@ class BlenderChecks:
     def files(self) -> Iterator[UsedFile]:
         users = _Users()
         for image in bpy.data.images:
-            if image.source in ("FILE", "SEQUENCE", "MOVIE") and image.filepath:
+            if image.source in ("FILE", "SEQUENCE", "MOVIE", "TILED") and image.filepath:
                 space = image.colorspace_settings.name
                 yield _file(image, None if image.packed_file else space, users)
+            elif image.source == "GENERATED" and image.filepath:
+                # Nothing is read from this path, but the file would name it.
+                objects = users.objects_of(image)
+                absolute = not image.filepath.startswith("//")
+                yield UsedFile(
+                    image.filepath, image.name, False, absolute=absolute, objects=objects
+                )
         for kind in ("libraries", "sounds", "fonts", "cache_files", "volumes", "movieclips"):
             for each in getattr(bpy.data, kind):
                 if each.filepath and not each.filepath.startswith("<"):
                     yield _file(each, None, users)
+
+    def object_faults(self, path: str) -> Iterator[Fault]:
+        return self._faults.of(find(path))
 
     def materials_of(self, name: str) -> list[str]:
         return list(self._materials.assigned(name))
@@ -108,16 +124,31 @@ class _Users:
     def in_a_scene(self, named: bpy.types.ID) -> bool:
         if isinstance(named, bpy.types.Library):
             return True  # Data linked from a library isn't listed as its user.
+        return any(isinstance(each, bpy.types.Scene) for each in self._above(named))
+
+    def objects_of(self, named: bpy.types.ID) -> list[str]:
+        """Return the paths of the scene's objects that use the datablock, also through their
+        materials or node groups."""
+        if isinstance(named, bpy.types.Library):
+            using = named.users_id
+        else:
+            using = self._above(named, bpy.types.Object)
+        objects = (each for each in using if isinstance(each, bpy.types.Object) and in_scene(each))
+        return sorted(each.name_full for each in objects)
+
+    def _above(
+        self, named: bpy.types.ID, last: tuple[type, ...] | type = ()
+    ) -> Iterator[bpy.types.ID]:
+        """Yield the datablock, its users, their users and so on, but not the users of a datablock
+        of the types ``last``."""
         if self._of is None:
             self._of = bpy.data.user_map()
         known, walk = {named}, [named]
         for each in walk:
-            if isinstance(each, bpy.types.Scene):
-                return True
-            new = self._of.get(each, set()) - known
+            yield each
+            new = set() if isinstance(each, last) else self._of.get(each, set()) - known
             known |= new
             walk += new
-        return False
 
 
 def _file(named: Any, color_space: str | None, users: _Users) -> UsedFile:
@@ -126,4 +157,6 @@ def _file(named: Any, color_space: str | None, users: _Users) -> UsedFile:
     several = "<UDIM>" in path or getattr(named, "source", "") == "SEQUENCE"
     missing = not (packed or several or Path(path).exists())
     used = not missing or users.in_a_scene(named)
-    return UsedFile(named.filepath, named.name, missing, color_space, used)
+    absolute = not packed and named.library is None and not named.filepath.startswith("//")
+    objects = users.objects_of(named) if absolute or missing else ()
+    return UsedFile(named.filepath, named.name, missing, color_space, used, absolute, objects)

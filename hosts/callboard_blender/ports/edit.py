@@ -11,7 +11,11 @@ from mathutils import Matrix
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
 from callboard_blender.application.changes import SceneChanges
-from callboard_blender.application.linked_data import refuse_kept_by_library, refuse_linked
+from callboard_blender.application.linked_data import (
+    refuse_kept_by_library,
+    refuse_linked,
+    refuse_linked_data,
+)
 from callboard_blender.application.names import (
     changed,
     find,
@@ -80,6 +84,16 @@ class BlenderSceneEditor:
         refuse_miscounted(new_name)
         self._changes.touch()
         return rename(obj, new_name)
+
+    def rename_data(self, name: str, new_name: str) -> None:
+        obj = find(name)
+        if obj.data is None:
+            return
+        refuse_linked_data(obj)
+        self._changes.touch()
+        obj.data.name = new_name
+        if obj.data.name != new_name:
+            raise HostError(f"other data of its kind has the name '{new_name}'; rename that first")
 
     def delete(self, names: Sequence[str]) -> list[str]:
         """Delete objects from this scene. Other scenes and collections keep the objects that they

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import struct
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
@@ -21,22 +21,18 @@ from callboard_blender.application.blend_facts import BlendFacts
 from callboard_blender.application.blend_named import is_own, place_of
 from callboard_blender.application.names import count, listed, scene, view_layer
 from callboard_blender.application.outside_paths import own_folders
+from callboard_blender.parts.data_blocks import NAMING, collections
+from callboard_blender.parts.whole_object import named_by
 from callboard_blender.ports.files import checked_blend
 
+#: Types whose datablocks use files only through others, and of which a file may have many.
+_MANY = ("OBJECT", "MESH", "COLLECTION")
 #: Number of datablocks read between two pauses.
 _STRETCH = 1000
 #: Seconds that a slice waits for the thread that reads a file on disk.
 _WAIT = 0.004
-#: The collections of ``bpy.data`` whose datablocks name files, with the kind of file.
-_NAMING = {
-    "libraries": "library",
-    "images": "image",
-    "sounds": "sound",
-    "fonts": "font",
-    "cache_files": "cache",
-    "volumes": "volume",
-    "movieclips": "movie",
-}
+#: The type of node trees that make geometry.
+_GEOMETRY = "GeometryNodeTree"
 _Read = TypeVar("_Read")
 _UNREADABLE = (OSError, ValueError, EOFError, struct.error, ImportError)
 
@@ -56,7 +52,12 @@ class BlenderFile:
             "counts": dict(sorted(facts.counts.items())),
             "linked": facts.linked,
             "types": dict(sorted(facts.types.items())),
-            "kinds": _kinds(facts.counts, facts.types, facts.assets, 0),
+            "kinds": _kinds(
+                facts.counts,
+                facts.types,
+                assets=facts.assets,
+                node_setups=facts.node_trees[_GEOMETRY],
+            ),
             "heaviest": [{"name": name, "faces": faces} for name, faces in heaviest],
         }
 
@@ -113,7 +114,7 @@ def _of_session() -> Generator[None, None, Json]:
             if obj.type == "MESH" and obj.data is not None:
                 faces[obj.name_full] = len(obj.data.polygons)
         yield
-    counts = Counter({name: len(data) for name, data in _collections() if len(data)})
+    counts = Counter({name: len(data) for name, data in collections() if len(data)})
     for kind in ("materials", "node_groups", "collections", "actions", "worlds"):
         for part in _in_stretches(getattr(bpy.data, kind)):
             assets += sum(each.asset_data is not None for each in part)
@@ -123,23 +124,24 @@ def _of_session() -> Generator[None, None, Json]:
         "file": bpy.data.filepath or None,
         "version": ".".join(map(str, bpy.data.version[:2])),
         "scenes": [_scene(each) for each in bpy.data.scenes],
-        "shown": {"scene": scene().name, "view_layer": view_layer().name},
+        "shown": _shown(),
         "workspaces": [each.name for each in bpy.data.workspaces],
         "counts": dict(counts),
         "linked": linked,
         "types": dict(sorted(types.items())),
-        "kinds": _kinds(counts, types, assets, sum(map(_strips, bpy.data.scenes))),
+        "kinds": _kinds(
+            counts,
+            types,
+            assets=assets,
+            strips=sum(map(_strips, bpy.data.scenes)),
+            node_setups=sum(each.bl_idname == _GEOMETRY for each in bpy.data.node_groups),
+            composited=sum(map(_composites, bpy.data.scenes)),
+        ),
         "heaviest": [{"name": name, "faces": count} for name, count in heaviest],
     }
 
 
-def _collections() -> Iterator[tuple[str, Any]]:
-    for prop in bpy.data.bl_rna.properties:
-        if prop.type == "COLLECTION":
-            yield prop.identifier, getattr(bpy.data, prop.identifier)
-
-
-def _kinds(counts: Counter[str], types: Counter[str], assets: int, strips: int) -> dict[str, int]:
+def _kinds(counts: Counter[str], types: Counter[str], **others: int) -> dict[str, int]:
     kinds = {
         "meshes": types["mesh"],
         "cameras": types["camera"],
@@ -148,10 +150,20 @@ def _kinds(counts: Counter[str], types: Counter[str], assets: int, strips: int) 
         "animations": counts["actions"],
         "materials": counts["materials"],
         "libraries": counts["libraries"],
-        "assets": assets,
-        "strips": strips,
+        "drawings": types["gpencil"] + types["greasepencil"],
+        "tracked": counts["movieclips"],
+        "sounds": counts["sounds"],
+        "scripts": counts["texts"],
+        **others,
     }
     return {kind: count for kind, count in kinds.items() if count}
+
+
+def _shown() -> Json:
+    """Return the scene, view layer and workspace of the artist's window."""
+    window = bpy.context.window
+    workspace = {"workspace": window.workspace.name} if window is not None else {}
+    return {"scene": scene().name, "view_layer": view_layer().name, **workspace}
 
 
 def _scene(each: bpy.types.Scene) -> Json:
@@ -174,6 +186,15 @@ def _scene(each: bpy.types.Scene) -> Json:
     }
 
 
+def _composites(each: Any) -> bool:
+    if hasattr(each, "compositing_node_group"):  # This exists in 5.0 and later.
+        tree = each.compositing_node_group
+    else:
+        tree = each.node_tree if each.use_nodes else None
+    # Blender itself makes two nodes.
+    return tree is not None and len(tree.nodes) > 2
+
+
 def _strips(each: bpy.types.Scene) -> int:
     editor = each.sequence_editor
     if editor is None:
@@ -194,14 +215,20 @@ def _written_by(path: str) -> str:
 
 
 def _named_in_session() -> Generator[None, None, list[NamedFile]]:
-    named = [each for data, _ in _naming() for each in data if _names_a_file(each)]
-    users = bpy.data.user_map(subset=set(named)) if named else {}
-    yield
+    named = [
+        ((kind, each.name_full), each)
+        for data, kind in _naming()
+        for each in data
+        if _names_a_file(each)
+    ]
+    users, needing = yield from _users_of(named)
     reported = []
     for data, kind in _naming():
         for part in _in_stretches(data):
             for each in filter(_names_a_file, part):
-                reported.append(_reference(each, kind, users.get(each, ())))
+                key = (kind, each.name_full)
+                using, needs = users.get(key, ()), needing.get(key, ())
+                reported.append(_reference(each, kind, using, needs))
             yield
     known, own = {each.place for each in reported}, own_folders()
     for path in bpy.utils.blend_paths(absolute=False, packed=False, local=True):
@@ -217,7 +244,7 @@ def _named_in_session() -> Generator[None, None, list[NamedFile]]:
 
 
 def _naming() -> Iterator[tuple[Any, str]]:
-    return ((getattr(bpy.data, name), kind) for name, kind in _NAMING.items())
+    return ((getattr(bpy.data, name), kind) for name, kind in NAMING.items())
 
 
 def _names_a_file(each: Any) -> bool:
@@ -228,17 +255,99 @@ def _names_a_file(each: Any) -> bool:
     )
 
 
-def _reference(each: Any, kind: str, users: Any) -> NamedFile:
+#: The kind of a datablock that names a file, and its full name.
+_Key = tuple[str, str]
+
+
+def _users_of(
+    named: list[tuple[_Key, Any]],
+) -> Generator[None, None, tuple[dict[_Key, set[str]], dict[_Key, list[str]]]]:
+    """Return what uses each of these datablocks, and the objects of the scene that need it, also
+    through their materials or node groups."""
+    using: dict[_Key, set[str]] = {key: set() for key, _ in named}
+    needing: dict[_Key, list[str]] = {key: [] for key, _ in named}
+    if not named:
+        return using, needing
+    reached = _reached(named, using)
+    own = {_named(each): key for key, each in named}
+    yield
+    for part in _in_stretches_of_scene():
+        for obj in part:
+            needs: set[_Key] = set()
+            libraries = {obj.library}
+            for each in _needed_by(obj):
+                if each is not None:
+                    libraries.add(each.library)
+                    needs |= reached.get(_named(each), set())
+                    if (key := own.get(_named(each))) is not None:
+                        using[key].add(obj.name_full)
+            needs |= {("library", each.name_full) for each in libraries if each is not None}
+            for key in needs:
+                if key in needing:
+                    needing[key].append(obj.name_full)
+        yield
+    return using, needing
+
+
+def _reached(
+    named: list[tuple[_Key, Any]], using: dict[_Key, set[str]]
+) -> dict[tuple[str, str], set[_Key]]:
+    """Return which of these each datablock needs, without objects and meshes, of which there may be
+    too many to ask at once. Add those that need one directly to ``using``."""
+    types = set(bpy.types.ID.bl_rna.properties["id_type"].enum_items.keys()).difference(_MANY)
+    reached: dict[Any, set[_Key]] = {each: {key} for key, each in named}
+    keys = {each: key for key, each in named}
+    at = set(reached)
+    while at:
+        users, grown = bpy.data.user_map(subset=at, value_types=types), set()
+        for each, above in users.items():
+            if each in keys:
+                using[keys[each]].update(one.name_full for one in above)
+            for one in above:
+                needs = reached.setdefault(one, set())
+                if not reached[each] <= needs:
+                    needs |= reached[each]
+                    grown.add(one)
+        at = grown
+    return {_named(each): needs for each, needs in reached.items()}
+
+
+def _named(each: Any) -> tuple[str, str]:
+    return type(each).__name__, each.name_full
+
+
+def _needed_by(obj: bpy.types.Object) -> Iterator[Any]:
+    yield from (obj.data, obj.instance_collection)
+    yield from (slot.material for slot in obj.material_slots)
+    for each in (*obj.modifiers, *obj.constraints):
+        yield from named_by(each)
+    yield from (each.settings for each in obj.particle_systems)
+    if obj.override_library is not None:
+        yield obj.override_library.reference
+
+
+def _in_stretches_of_scene() -> Iterator[list[Any]]:
+    """Yield the scene's objects in batches, until the scene changes."""
+    before = listed()
+    for at in range(0, len(before.objects), _STRETCH):
+        if listed() is not before:
+            return
+        yield before.objects[at : at + _STRETCH]
+
+
+def _reference(each: Any, kind: str, users: Iterable[str], needing: Sequence[str]) -> NamedFile:
     place = os.path.normpath(bpy.path.abspath(each.filepath))
     packed = getattr(each, "packed_file", None) is not None
-    using = each.users_id if isinstance(each, bpy.types.Library) else users
+    if isinstance(each, bpy.types.Library):
+        users = {one.name_full for one in each.users_id}
     return NamedFile(
         each.filepath,
         place,
         kind,
         "packed" if packed else _state(place),
         not each.filepath.startswith("//"),
-        tuple(sorted(one.name_full for one in using)),
+        tuple(sorted(users)),
+        objects=tuple(needing),
     )
 
 

@@ -44,6 +44,10 @@ class BlenderSceneReader:
             "fps": shown.render.fps / shown.render.fps_base,
             "object_count": count(),
             "selection": self.selection(),
+            "scene": shown.name,
+            "active": active.name_full if (active := view_layer().objects.active) else None,
+            "mode": active.mode.lower() if active else "object",
+            "camera": shown.camera.name_full if shown.camera else None,
         }
 
     def names(self) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import bpy
 
 from callboard.errors import HostError
-from callboard.host import AmbiguousName, GroupNotFound, nearest_names
+from callboard.host import AmbiguousName, GroupNotFound, Json, nearest_names
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import (
@@ -21,6 +21,7 @@ from callboard_blender.application.names import (
 )
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
+from callboard_blender.parts.data_blocks import DataBlocks
 from callboard_blender.ports.edit import home
 
 _HIDING = ("hide_viewport", "hide_render")
@@ -29,6 +30,8 @@ _HIDING = ("hide_viewport", "hide_render")
 class BlenderStructure:
     def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
+        #: For the skill ``blender-data``.
+        self.blocks = DataBlocks(changes)
 
     def new(self) -> None:
         self._changes.touch()
@@ -67,11 +70,62 @@ class BlenderStructure:
         path = changed(obj)
         if visible and not obj.visible_get(view_layer=view_layer()):
             inside = ", ".join(each.name for each in obj.users_collection)
-            raise HostError(f"'{obj.name}' is in {inside}, which is hidden; show that in Blender")
+            raise HostError(
+                f"'{obj.name}' is in {inside}, which is hidden; pass with_groups: true to show that"
+                " too"
+            )
         return path
 
     def groups(self) -> Mapping[str, str]:
         return {each.name_full: each.name for each in scene().collection.children_recursive}
+
+    def facts(self, group: str) -> Json:
+        """Return what the collection holds, and whether it is seen and rendered here."""
+        collection = _find(group)
+        places = [each for each in _layers() if each.collection == collection]
+        objects = [each for each in collection.all_objects if each.type == "MESH" and each.data]
+        facts: Json = {
+            "below": [each.name_full for each in collection.children],
+            "shown": any(each.visible_get() for each in places),
+            "excluded": bool(places) and all(each.exclude for each in places),
+            "in_renders": not collection.hide_render,
+            "faces": sum(len(each.data.polygons) for each in objects),
+        }
+        return {**facts, "library": collection.library.filepath} if collection.library else facts
+
+    def show_groups(self, name: str) -> list[str]:
+        """Show the collections that hide the object, in views and in renders, along the way to it
+        that is hidden by the fewest. Return those that were hidden."""
+        obj = find(name)
+        ways = [
+            way
+            for way in _ways(view_layer().layer_collection)
+            if way[-1].collection in set(obj.users_collection)
+        ]
+        hiding = min((_hidden(way) for way in ways), key=len, default=[])
+        if not hiding:
+            return []
+        for layer in hiding:
+            if layer.collection.library is not None:
+                raise HostError(f"'{layer.name}' comes from another file; show it there")
+        self._changes.touch()
+        for layer in hiding:
+            layer.exclude = layer.hide_viewport = False
+            layer.collection.hide_viewport = layer.collection.hide_render = False
+        view_layer().update()
+        forget()
+        return [str(layer.collection.name_full) for layer in hiding]
+
+    def leave_top(self, objects: Sequence[str]) -> None:
+        """Take these objects out of the scene's own collection, unless they are in no other."""
+        top = scene().collection
+        others = set(top.children_recursive)
+        self._changes.touch()
+        for obj in map(find, objects):
+            if top in obj.users_collection and others.intersection(obj.users_collection):
+                top.objects.unlink(obj)
+        view_layer().update()
+        forget()
 
     def members(self, group: str) -> list[str]:
         return [obj.name_full for obj in _find(group).objects if in_scene(obj)]
@@ -111,6 +165,31 @@ class BlenderStructure:
         view_layer().update()
         forget()
         return str(collection.name_full)
+
+
+def _ways(
+    layer: bpy.types.LayerCollection, above: Sequence[bpy.types.LayerCollection] = ()
+) -> Iterator[list[bpy.types.LayerCollection]]:
+    """Yield the way from the top to each collection of the view layer."""
+    way = [*above, layer]
+    yield way
+    for each in layer.children:
+        yield from _ways(each, way)
+
+
+def _layers() -> Iterator[bpy.types.LayerCollection]:
+    return (way[-1] for way in _ways(view_layer().layer_collection))
+
+
+def _hidden(way: Sequence[bpy.types.LayerCollection]) -> list[bpy.types.LayerCollection]:
+    return [
+        each
+        for each in way
+        if each.exclude
+        or each.hide_viewport
+        or each.collection.hide_viewport
+        or each.collection.hide_render
+    ]
 
 
 def _find(name: str) -> bpy.types.Collection:

@@ -10,6 +10,9 @@ import bpy
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
 from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.names import find
+from callboard_blender.application.views import in_a_window
+from callboard_blender.parts.object_faults import deforming
 from callboard_blender.ports.geometry import mesh_object
 
 _TYPES = {
@@ -88,6 +91,50 @@ def shade(ctx: Any, name: str, smooth: bool) -> Json:
     faces.foreach_set("use_smooth", [smooth] * len(faces))
     obj.data.update()
     return _verified(obj, lambda: all(face.use_smooth == smooth for face in faces))
+
+
+def bind_to_armature(ctx: Any, name: str, armature: str, weights: str = "existing") -> Json:
+    obj, rig = _mesh(ctx, name), find(ctx.port("scene.read").get(armature)["path"])
+    refuse_linked(obj)
+    if rig.type != "ARMATURE":
+        raise WrongArgument(f"'{rig.name}' is no armature")
+    bones = deforming(rig)
+    editor = ctx.port("scene.mutate")
+    if weights == "automatic":
+        refuse_linked_data(obj)
+        _weigh(obj, rig)
+    groups = [each.name for each in obj.vertex_groups if each.name in bones]
+    if not groups:
+        raise HostError(
+            f"'{obj.name}' has no vertex group with the name of a deforming bone of '{rig.name}'; "
+            "bind it with weights: automatic, or rename its groups"
+        )
+    if obj.parent is None:
+        editor.set_parent(obj.name_full, rig.name_full, True)
+    bound = [each for each in obj.modifiers if each.type == "ARMATURE"]
+    made = next((each for each in bound if each.object in (None, rig)), None)
+    if made is None:
+        made = obj.modifiers.new("Armature", "ARMATURE")
+        obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    made.object, made.use_vertex_groups = rig, True
+    made.show_viewport = made.show_render = True
+    answer = _verified(obj, lambda: made.object == rig and made.show_viewport)
+    return {**answer, "armature": rig.name_full, "groups": groups[:200]}
+
+
+def _weigh(obj: Any, rig: Any) -> None:
+    """Give the vertices weights for the bones near them, as Blender's own operator does."""
+    chosen = [obj, rig]
+    context = {"object": rig, "active_object": rig, "selected_objects": chosen}
+    context["selected_editable_objects"] = chosen
+    parent = obj.parent
+    if parent not in (None, rig):
+        raise HostError(f"'{obj.name}' is below '{parent.name}'; unparent it first")
+    with in_a_window(), bpy.context.temp_override(**context):
+        try:
+            bpy.ops.object.parent_set(type="ARMATURE_AUTO", keep_transform=True)
+        except RuntimeError as error:
+            raise HostError(f"Blender could not weigh '{obj.name}': {error}") from None
 
 
 def _mesh(ctx: Any, name: str) -> Any:

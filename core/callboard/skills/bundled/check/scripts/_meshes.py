@@ -7,7 +7,15 @@ from typing import Any
 
 from callboard.skill import Fault, MeshFacts, Severity
 
-RULES = ("non_manifold", "inside_out", "zero_faces", "ngons", "uvs_missing", "uvs_overlap")
+RULES = (
+    "non_manifold",
+    "open_edges",
+    "inside_out",
+    "zero_faces",
+    "ngons",
+    "uvs_missing",
+    "uvs_overlap",
+)
 #: Maximum faces of a mesh that is checked. A larger mesh would take too long.
 LARGEST = 500_000
 #: Share of the UV area that may be used twice, because seams touch.
@@ -23,6 +31,8 @@ def findings_of(path: str, facts: MeshFacts, port: Any, chosen: set[str]) -> Ite
 def _wrong(facts: MeshFacts) -> Iterator[tuple[str, Severity, str]]:
     if facts.non_manifold:
         yield "non_manifold", "error", f"{_edges(facts.non_manifold)} more than two faces"
+    if facts.open_edges:
+        yield "open_edges", "hint", f"{_edges(facts.open_edges)} a single face, so it isn't closed"
     if facts.flipped:
         yield "inside_out", "error", f"the faces at {facts.flipped} edges point to opposite sides"
     elif facts.volume < 0 and not facts.open_edges:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from callboard.content import Json
@@ -19,6 +19,8 @@ _DEFAULT = re.compile(
 )
 #: Maximum objects that are compared with their neighbors.
 _MOST = 5000
+#: Maximum users of a missing file that a finding names.
+_MOST_NAMED = 20
 #: Sizes in meters: a whole scene is rarely smaller than the first or larger than the second.
 _TINY, _HUGE = 0.001, 20_000.0
 
@@ -96,11 +98,25 @@ class Seen:
     def missing_files(self) -> Iterator[Fault]:
         for file in self._port.files():
             if file.missing and file.used:
-                why = f"'{file.path}' is missing"
+                users = f"; objects that use it: {_some(file.objects)}" if file.objects else ""
+                why = f"'{file.path}' is missing{users}"
                 yield Fault("missing_files", file.object, why, "error")
             elif file.missing:
                 why = f"'{file.path}' is missing, but nothing in the scene uses it"
                 yield Fault("missing_files", file.object, why, "hint")
+
+    def absolute_paths(self) -> Iterator[Fault]:
+        for file in self._port.files():
+            if file.absolute:
+                why = f"the path of '{file.path}' is absolute"
+                fix = self._port.fix("absolute_paths", file.path)
+                for path in file.objects or (file.object,):
+                    yield Fault("absolute_paths", path, why, "warning", fix)
+
+    def no_material(self) -> Iterator[Fault]:
+        for path in self._meshes.intersection(self._objects):
+            if not self._port.materials_of(path):
+                yield Fault("no_material", path, "it has no material", "hint")
 
     def color_space(self) -> Iterator[Fault]:
         for file in self._port.files():
@@ -179,6 +195,8 @@ _RULES: dict[str, Callable[[Seen], Iterator[Fault]]] = {
     "doubles": Seen.doubles,
     "default_names": Seen.default_names,
     "missing_files": Seen.missing_files,
+    "absolute_paths": Seen.absolute_paths,
+    "no_material": Seen.no_material,
     "units": Seen.units,
     "color_space": Seen.color_space,
 }
@@ -194,6 +212,11 @@ def _shared(
         return 0.0, 0.0
     smaller = min(_volume(a), _volume(b))
     return (sides[0] * sides[1] * sides[2] / smaller if smaller else 0.0), min(sides)
+
+
+def _some(names: Sequence[str]) -> str:
+    left = len(names) - _MOST_NAMED
+    return ", ".join(names[:_MOST_NAMED]) + (f" and {left} more" if left > 0 else "")
 
 
 def _volume(box: tuple[list[float], list[float]]) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Sequence
+from itertools import islice
 from typing import Any
 
 from callboard.content import Json
@@ -14,8 +15,12 @@ from ._meshes import RULES as MESH_RULES
 from ._scene import RULES as SCENE_RULES
 from ._scene import Seen
 
-RULES = (*MESH_RULES, *SCENE_RULES, "validators")
+#: Rules that only the host can check.
+HOST_RULES = ("not_deformed", "not_rendered", "no_effect", "broken_drivers")
+RULES = (*MESH_RULES, *SCENE_RULES, *HOST_RULES, "validators")
 _SLICE = 50
+#: Maximum objects listed with the rules that they break.
+MOST_OBJECTS = 1000
 
 
 def run(
@@ -45,8 +50,11 @@ def run(
             ctx.progress(number + 1, len(meshes))
             yield
     seen = Seen(port, reader)
+    faults_of = getattr(port, "object_faults", None) if chosen.intersection(HOST_RULES) else None
     for number, path in enumerate(reader.names()):
         seen.read(path)
+        if faults_of is not None and (not kept or path in kept):
+            found_by += (each for each in faults_of(path) if each.rule in chosen)
         if number % _SLICE == _SLICE - 1:
             yield
     found_by += (each for each in seen.findings(chosen) if not kept or each.object in kept)
@@ -65,8 +73,14 @@ def _reported(findings: list[Fault], limit: int) -> Json:
     """Return the findings as an answer, the most severe first."""
     order = ("error", "warning", "hint")
     findings.sort(key=lambda each: order.index(each.severity))
+    broken: dict[str, list[str]] = {}
+    for each in findings:
+        rules = broken.setdefault(each.object, []) if each.object else []
+        if each.rule not in rules:
+            rules.append(each.rule)
     return {
         "findings": [each.as_json() for each in findings[:limit]],
         "total": len(findings),
         "by_rule": dict(Counter(each.rule for each in findings)),
+        "by_object": dict(islice(broken.items(), MOST_OBJECTS)),
     }

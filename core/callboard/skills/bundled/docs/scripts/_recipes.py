@@ -25,14 +25,23 @@ def recipes_for(question: str, kind: str) -> list[Json]:
         return []
     recipes, ranking = _all()
     least = _LEAST if length < 4 else _LEAST_OF_QUESTION
-    fitting = [recipes[n] for _, share, n in ranking.best(question, _MOST) if share >= least]
-    return [_reported(recipe, kind) for recipe in fitting]
+    fitting = [
+        recipes[n]
+        for _, share, n in ranking.best(question, 2 * _MOST)
+        if share >= least and _fits(recipes[n]["tool"], kind)
+    ]
+    return [_reported(recipe, kind) for recipe in fitting[:_MOST]]
 
 
 @lru_cache(maxsize=1)
 def _all() -> tuple[list[Json], Ranking]:
     recipes: list[Json] = json.loads(_FILE.read_text("utf-8"))
     return recipes, Ranking([(2.0, each["ask"]), (1.0, each["tool"])] for each in recipes)
+
+
+def _fits(tool: str, kind: str) -> bool:
+    """Return whether a host of that kind can have the tool."""
+    return tool.startswith(f"{kind}_") or not tool.startswith("blender_")
 
 
 def _reported(recipe: Json, kind: str) -> Json:

@@ -2,28 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from callboard.content import Json
 
 #: Maximum guesses.
-_MOST = 3
+_MOST = 5
 
 
 def purpose(kinds: Mapping[str, int]) -> list[Json]:
     """Return ``{guess, why}``, the likeliest first. ``kinds`` are counts as in ``FilePort``."""
-    has = {
-        "meshes": 0,
-        "cameras": 0,
-        "lights": 0,
-        "rigs": 0,
-        "animations": 0,
-        "materials": 0,
-        "assets": 0,
-        "strips": 0,
-        "libraries": 0,
-        **kinds,
-    }
+    has = Counter(kinds)
     guesses = (
         (has["strips"] > 0, "an edit", ("strips",)),
         (has["assets"] > 0, "an asset library", ("assets",)),
@@ -53,7 +43,13 @@ def purpose(kinds: Mapping[str, int]) -> list[Json]:
             "an assembly of other files",
             ("libraries", "meshes"),
         ),
+        (has["drawings"] > 0, "drawn animation", ("drawings", "animations")),
+        (has["tracked"] > 0, "motion tracking", ("tracked", "cameras")),
+        (has["node_setups"] > 0, "procedural modelling with nodes", ("node_setups", "meshes")),
+        (has["composited"] > 0, "compositing", ("composited", "cameras")),
         (has["meshes"] > 0, "a model", ("meshes", "materials")),
+        (has["sounds"] > 0, "sound", ("sounds",)),
+        (has["scripts"] > 0, "scripting", ("scripts",)),
         (has["materials"] > 0, "a library of materials", ("materials",)),
     )
     fitting = [

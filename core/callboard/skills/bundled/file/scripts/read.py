@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any, TypeVar
 
 from callboard.content import Json
+from callboard.errors import WrongArgument
 from callboard.skill import outside
 
 from ._purpose import purpose
@@ -67,13 +68,17 @@ def references(
     return {**answer, "more": len(shown) - limit} if len(shown) > limit else answer
 
 
-def history(ctx: Any) -> Json:
+def history(ctx: Any, path: str | None = None) -> Json:
     info = ctx.port("scene.read").info()
-    file = info["file"] and Path(info["file"])
-    answer: Json = {"file": info["file"], "modified": info["modified"]}
+    is_open = path is None or bool(info["file"] and Path(path) == Path(info["file"]))
+    named = info["file"] if path is None else path
+    file = Path(named) if named else None
+    if path is not None and not Path(path).is_file():
+        raise WrongArgument(f"there is no file '{path}'")
+    answer: Json = {"file": named, "modified": is_open and info["modified"]}
     answer.update(_times(file) if file else {})
     answer["backups"] = _listed(_beside(file) if file else ())
-    answer["autosaves"] = _listed(ctx.port("file").autosaves())
+    answer["autosaves"] = _listed(ctx.port("file").autosaves()) if is_open else []
     return answer
 
 
@@ -102,6 +107,9 @@ def _file(each: Any, state: str) -> Json:
     entry: Json = {"path": each.path, "kind": each.kind, "state": state, "absolute": each.absolute}
     entry["used_by"] = list(each.users[:_MOST_USERS])
     entry["users"] = len(each.users)
+    if each.objects:
+        entry["objects"] = list(each.objects[:_MOST_USERS])
+        entry["object_count"] = len(each.objects)
     return {**entry, "named_in": each.named_in} if each.named_in else entry
 
 

@@ -94,9 +94,12 @@ def set_parent(ctx: Any, name: str, parent: str | None, keep_world: bool = True)
     return done("object", after, changed=[after["path"]])
 
 
-def rename(ctx: Any, name: str, new_name: str) -> Json:
+def rename(ctx: Any, name: str, new_name: str, with_data: bool = False) -> Json:
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
-    after = reader.get(editor.rename(name, new_name))
+    path = editor.rename(name, new_name)
+    if with_data and hasattr(editor, "rename_data"):
+        editor.rename_data(path, new_name)
+    after = reader.get(path)
     expect(after["name"] == new_name, "name", new_name, after["name"])
     return done("object", after, changed=[after["path"]])
 

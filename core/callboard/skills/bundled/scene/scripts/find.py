@@ -67,10 +67,25 @@ def find(
         fitting = [each for each in fitting if each.get(sort) is not None]
         fitting.sort(key=lambda each: each[sort], reverse=reverse)
     shown = ("name", "path", "type", "parent", "faces", "size")
-    return {
-        "objects": [{k: each[k] for k in shown if k in each} for each in fitting[:limit]],
-        "total": len(fitting),
-    }
+    objects = [{k: each[k] for k in shown if k in each} for each in fitting[:limit]]
+    if wanted := asked.get("modifier"):
+        for entry in objects:
+            if perf_counter() >= ends:
+                yield
+                ends = perf_counter() + SLICE
+            entry["modifiers"] = _modifiers(reader, entry["path"], wanted)
+    return {"objects": objects, "total": len(fitting)}
+
+
+def _modifiers(reader: Any, path: str, wanted: str) -> list[Json]:
+    """Return the object's modifiers of that type or name, with their settings if the host has
+    them."""
+    read = getattr(reader, "whole", None) or reader.details
+    try:
+        entry = read(path)
+    except LookupError:
+        return []
+    return [m for m in entry["modifiers"] if _has_any((m["type"], m["name"]), wanted)]
 
 
 def _fitting(pattern: str) -> Callable[[str], bool]:

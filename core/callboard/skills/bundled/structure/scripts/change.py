@@ -53,10 +53,14 @@ def create_empty(
     return answer if doubt is None else {**answer, "doubt": doubt}
 
 
-def set_visibility(ctx: Any, objects: Sequence[str], visible: bool) -> Json:
+def set_visibility(
+    ctx: Any, objects: Sequence[str], visible: bool, with_groups: bool = False
+) -> Json:
     port, reader = ctx.port("structure"), ctx.port("scene.read")
     ctx.port("scene.mutate")
     paths = [reader.get(name)["path"] for name in dict.fromkeys(objects)]
+    show_groups = getattr(port, "show_groups", None) if visible and with_groups else None
+    shown = [] if show_groups is None else [each for path in paths for each in show_groups(path)]
     for path in paths:
         port.set_visible(path, visible)
     doubt = None
@@ -64,26 +68,45 @@ def set_visibility(ctx: Any, objects: Sequence[str], visible: bool) -> Json:
         entry = reader.get(path)
         doubt = doubt or entry.get("doubt")
         expect(entry["visible"] is visible, f"visible of {path}", visible, entry["visible"])
-    answer: Json = {"changed": paths, "created": [], "verified": doubt is None}
+    answer: Json = {"changed": [*paths, *dict.fromkeys(shown)], "created": []}
+    answer["verified"] = doubt is None
     return answer if doubt is None else {**answer, "doubt": doubt}
 
 
-def create_group(ctx: Any, name: str | None = None, objects: Sequence[str] = ()) -> Json:
+def create_group(
+    ctx: Any, name: str | None = None, objects: Sequence[str] = (), move: bool = False
+) -> Json:
     port, paths = _port_and_paths(ctx, objects)
     path = port.create_group(name)
     if paths:
         port.add(path, paths)
+    left = _leave_others(port, path, paths) if move else []
     group = _group(port, path)
     expect(set(port.members(path)) == set(paths), "its objects", paths, group["objects"])
-    return {"changed": [], "created": [path], "verified": True, "group": group}
+    return {"changed": left, "created": [path], "verified": True, "group": group}
 
 
-def add_to_group(ctx: Any, name: str, objects: Sequence[str]) -> Json:
+def add_to_group(ctx: Any, name: str, objects: Sequence[str], move: bool = False) -> Json:
     port, paths = _port_and_paths(ctx, objects)
-    group = _group(port, port.add(name, paths))
-    missing = [path for path in paths if path not in port.members(group["path"])]
+    path = port.add(name, paths)
+    left = _leave_others(port, path, paths) if move else []
+    group = _group(port, path)
+    missing = [each for each in paths if each not in port.members(path)]
     expect(not missing, "its objects", paths, group["objects"])
-    return {"changed": [group["path"]], "created": [], "verified": True, "group": group}
+    return {"changed": [path, *left], "created": [], "verified": True, "group": group}
+
+
+def _leave_others(port: Any, path: str, objects: Sequence[str]) -> list[str]:
+    """Take the objects out of all groups but this one. Return those groups."""
+    left = []
+    for other in port.groups():
+        held = set(objects).intersection(port.members(other)) if other != path else ()
+        if held:
+            port.remove(other, sorted(held))
+            left.append(other)
+    if hasattr(port, "leave_top"):
+        port.leave_top(objects)
+    return left
 
 
 def remove_from_group(ctx: Any, name: str, objects: Sequence[str]) -> Json:

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import suppress
+from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
 
+#: Seconds that one slice holds the main thread.
+SLICE = 0.005
 #: Maximum members of one group that are listed.
 MOST = 1000
 
 
-def list_groups(ctx: Any, offset: int = 0, limit: int = 100) -> Json:
+def list_groups(ctx: Any, offset: int = 0, limit: int = 100) -> Generator[None, None, Json]:
+    """List groups in slices, each of at least one group."""
     port = ctx.port("structure")
     names = port.groups()
+    facts_of = getattr(port, "facts", None)
     end = offset + limit
-    groups = [group_json(port, path, name) for path, name in [*names.items()][offset:end]]
+    groups = []
+    ends = perf_counter() + SLICE
+    for path, name in [*names.items()][offset:end]:
+        if perf_counter() >= ends:
+            yield
+            ends = perf_counter() + SLICE
+        with suppress(LookupError):  # The group may be gone since.
+            facts = {} if facts_of is None else facts_of(path)
+            groups.append({**group_json(port, path, name), **facts})
     answer: Json = {"groups": groups, "total": len(names)}
     return {**answer, "next_offset": end} if offset < end < len(names) else answer
 

@@ -1,0 +1,181 @@
+"""Changes to datablocks that no object stands for: their names, what is used in their place, and
+the files that they name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import bpy
+
+from callboard.errors import HostError, WrongArgument
+from callboard.host import nearest_names, refuse_outside
+from callboard_blender.application.changes import SceneChanges
+from callboard_blender.application.names import forget, view_layer
+from callboard_blender.application.unique_names import refuse_miscounted
+
+#: The collections of ``bpy.data`` whose datablocks name files, with the kind of file.
+NAMING = {
+    "libraries": "library",
+    "images": "image",
+    "sounds": "sound",
+    "fonts": "font",
+    "cache_files": "cache",
+    "volumes": "volume",
+    "movieclips": "movie",
+}
+#: Collections whose datablocks belong to Blender's window, or have no name of their own.
+_NOT_NAMED = ("window_managers", "screens", "libraries", "shape_keys")
+
+
+class DataBlocks:
+    def __init__(self, changes: SceneChanges) -> None:
+        self._changes = changes
+
+    def of(self, kind: str) -> Any:
+        """Return the collection of ``bpy.data``. Raises WrongArgument."""
+        kinds = dict(collections())
+        if kind not in kinds or kind in _NOT_NAMED:
+            known = sorted(set(kinds).difference(_NOT_NAMED))
+            raise WrongArgument(f"there is no kind '{kind}'; kinds are {', '.join(known)}")
+        return kinds[kind]
+
+    def find(self, kind: str, name: str) -> Any:
+        data = self.of(kind)
+        named = [each for each in data if each.name_full == name]
+        named = named or [each for each in data if each.name == name]
+        if len(named) > 1:
+            raise HostError(f"'{name}' names several: {', '.join(o.name_full for o in named)}")
+        if not named:
+            near = ", ".join(nearest_names(name, [each.name_full for each in data])) or "none"
+            raise HostError(f"no '{name}' among the {kind}; the nearest names are {near}")
+        return named[0]
+
+    def rename(self, kind: str, name: str, new_name: str) -> str:
+        if kind == "objects":
+            raise WrongArgument("rename objects with scene__rename")
+        block = self.find(kind, name)
+        _refuse_linked(block)
+        taken = self.of(kind).get((new_name, None))
+        if taken not in (None, block):
+            raise HostError(f"'{new_name}' is taken; use another name, or blender_data__replace")
+        refuse_miscounted(new_name)
+        self._changes.touch()
+        block.name = new_name
+        forget()
+        return str(block.name_full)
+
+    def replace(self, kind: str, names: Sequence[str], by: str) -> list[str]:
+        """Use another datablock wherever these are used, and remove those of this file. Return the
+        removed names."""
+        kept = self.find(kind, by)
+        replaced = [self.find(kind, name) for name in dict.fromkeys(names)]
+        if kept in replaced:
+            raise WrongArgument(f"'{by}' can't replace itself")
+        if kind == "node_groups":
+            for each in replaced:
+                if each.bl_idname != kept.bl_idname:
+                    raise HostError(f"'{each.name}' and '{by}' are node groups of different kinds")
+                if each in _nested(kept):
+                    raise HostError(f"'{by}' contains '{each.name}', so it can't replace it")
+        self._changes.touch()
+        for each in replaced:
+            each.user_remap(kept)
+        users = bpy.data.user_map(subset=set(replaced))
+        for each in replaced:
+            if left := users.get(each):
+                who = ", ".join(sorted(one.name_full for one in left)[:5])
+                raise HostError(f"'{each.name_full}' is still used by {who}, of another file")
+        removed = [each for each in replaced if each.library is None]
+        gone = [each.name_full for each in removed]
+        bpy.data.batch_remove(removed)
+        self._changed()
+        return gone
+
+    def set_file(self, path: str, to: str | None) -> tuple[list[str], str]:
+        """Let everything that names this path name another file, or the same file relative to this
+        one. Return the names of the datablocks, and the new path."""
+        naming = [
+            each
+            for kind in NAMING
+            for each in getattr(bpy.data, kind)
+            if each.library is None and each.filepath == path
+        ]
+        if not naming:
+            raise HostError(f"nothing of this file names '{path}'; see file__references")
+        if to is not None and any(isinstance(each, bpy.types.Library) for each in naming):
+            raise HostError("a linked library is relocated in Blender's outliner")
+        wanted = _relative(bpy.path.abspath(path)) if to is None else to
+        if to is not None:
+            refuse_outside([to], to, "used")
+            if path.startswith("//") and bpy.data.filepath:
+                wanted = _relative(to)
+        self._changes.touch()
+        for each in naming:
+            each.filepath = wanted
+            if each.filepath != wanted:
+                raise HostError(f"Blender made '{each.filepath}' of '{wanted}'")
+        self._changed()
+        return [each.name_full for each in naming], wanted
+
+    def purge(self) -> dict[str, list[str]]:
+        """Remove data without users. Return the removed names by kind."""
+        before = _names()
+        self._changes.touch()
+        bpy.data.orphans_purge(do_local_ids=True, do_linked_ids=True, do_recursive=True)
+        self._changed()
+        after = _names()
+        gone = {kind: sorted(names - after.get(kind, set())) for kind, names in before.items()}
+        return {kind: names for kind, names in gone.items() if names}
+
+    def _changed(self) -> None:
+        view_layer().update()
+        forget()
+
+
+def collections() -> Iterator[tuple[str, Any]]:
+    """Yield the collections of ``bpy.data``, with their names."""
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION":
+            yield prop.identifier, getattr(bpy.data, prop.identifier)
+
+
+def drivers() -> Iterator[Any]:
+    """Yield each driver of the file, or None after each datablock without one."""
+    for _, data in collections():
+        for block in data:
+            for each in (block, getattr(block, "node_tree", None)):
+                animation = getattr(each, "animation_data", None)
+                yield from animation.drivers if animation is not None else ()
+            yield None
+
+
+def _names() -> dict[str, set[str]]:
+    return {kind: {each.name_full for each in data} for kind, data in collections()}
+
+
+def _refuse_linked(block: bpy.types.ID) -> None:
+    if block.library is not None:
+        raise HostError(f"'{block.name_full}' is linked from another file; rename it there")
+
+
+def _nested(tree: Any) -> set[Any]:
+    """Return the node groups inside this one, at any depth."""
+    waiting, seen = [tree], set()
+    while waiting:
+        for node in waiting.pop().nodes:
+            inner = getattr(node, "node_tree", None)
+            if inner is not None and inner not in seen:
+                seen.add(inner)
+                waiting.append(inner)
+    return seen
+
+
+def _relative(place: str) -> str:
+    if not bpy.data.filepath:
+        raise HostError("save this file first: a path is relative to its folder")
+    try:
+        return str(bpy.path.relpath(os.path.normpath(place)))
+    except ValueError as error:
+        raise HostError(f"'{place}' can't be relative to this file: {error}") from None

@@ -1,0 +1,193 @@
+"""Finds objects that their armature doesn't deform, that don't render, whose modifiers do nothing,
+and whose drivers are broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from callboard.host import Fault, Json
+from callboard_blender.application.linked_data import is_brought
+from callboard_blender.application.names import Listed, listed, view_layer
+from callboard_blender.parts.curves import driven_parts, drivers_of, why_broken
+
+#: Types of objects that a render shows.
+_RENDERED = (
+    "MESH",
+    "CURVE",
+    "SURFACE",
+    "META",
+    "FONT",
+    "CURVES",
+    "POINTCLOUD",
+    "VOLUME",
+    "GPENCIL",
+    "GREASEPENCIL",
+    "LIGHT",
+)
+#: The property with the target that a type of modifier needs.
+_TARGETS = {
+    "CURVE": "object",
+    "LATTICE": "object",
+    "MESH_DEFORM": "object",
+    "HOOK": "object",
+    "DATA_TRANSFER": "object",
+    "PARTICLE_INSTANCE": "object",
+    "SHRINKWRAP": "target",
+    "SURFACE_DEFORM": "target",
+    "NODES": "node_group",
+    "MESH_SEQUENCE_CACHE": "cache_file",
+}
+#: Properties that all must be zero for a type of modifier to do nothing.
+_ZERO = {
+    "SUBSURF": ("levels", "render_levels"),
+    "MULTIRES": ("levels", "render_levels", "sculpt_levels"),
+    "BEVEL": ("width", "width_pct"),
+    "SOLIDIFY": ("thickness",),
+    "DISPLACE": ("strength",),
+    "SMOOTH": ("iterations",),
+    "WAVE": ("height",),
+}
+#: Maximum vertices of a mesh that are searched for weights.
+_MOST_VERTICES = 20_000
+
+
+class ObjectFaults:
+    """Finds faults of the scene's objects. What all objects share is read once for each list of
+    objects."""
+
+    def __init__(self) -> None:
+        self._listed: Listed | None = None
+        self._bones: dict[Any, set[str]] = {}
+        self._rendered: set[Any] = set()
+
+    def of(self, obj: bpy.types.Object) -> Iterator[Fault]:
+        if (now := listed()) is not self._listed:
+            self._listed = now
+            self._bones = {each: deforming(each) for each in now.objects if each.type == "ARMATURE"}
+            self._rendered = set(_rendered(view_layer().layer_collection))
+        path = obj.name_full
+        if obj.type == "MESH" and (found := self._not_deformed(obj)):
+            why, fix = found
+            yield Fault("not_deformed", path, why, "error", None if obj.library else fix)
+        if found := self._not_rendered(obj):
+            why, fix = found
+            yield Fault("not_rendered", path, why, "hint", None if obj.library else fix)
+        for each in obj.modifiers:
+            if why := _no_effect(each):
+                yield Fault("no_effect", path, why, "hint", _removal(obj, each))
+        for owner in driven_parts(obj):
+            for curve in drivers_of(owner):
+                if why := why_broken(curve):
+                    yield Fault("broken_drivers", path, why, "error")
+
+    def _not_deformed(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
+        groups = {each.name for each in obj.vertex_groups}
+        bound = [each for each in obj.modifiers if each.type == "ARMATURE"]
+        above = obj.parent if obj.parent and obj.parent.type == "ARMATURE" else None
+        fitting = above if above and groups & self._bones.get(above, set()) else self._fit(groups)
+        for each in bound:
+            rig = each.object
+            if rig is None:
+                return f"its modifier '{each.name}' names no armature", _binding(obj, fitting)
+            if not each.show_viewport:
+                why = f"its modifier '{each.name}' is switched off in viewports"
+                return why, _binding(obj, rig)
+            bones = deforming(rig)
+            if each.use_vertex_groups and not each.use_bone_envelopes and not groups & bones:
+                why = f"none of its vertex groups has the name of a deforming bone of '{rig.name}'"
+                return why, _binding(obj, fitting)
+            if each.use_vertex_groups and not each.use_bone_envelopes and not _weighs(obj, bones):
+                return f"no vertex has a weight for a bone of '{rig.name}'", None
+            if rig.data.pose_position == "REST":
+                why = f"its armature '{rig.name}' is shown in its rest position"
+                wanted = {"name": rig.name_full, "attribute": "data.pose_position", "value": "POSE"}
+                return why, {"tool": "attributes__set", "arguments": wanted}
+        if bound or fitting is None or (above and obj.parent_type in ("ARMATURE", "BONE")):
+            return None
+        why = f"it has vertex groups named after bones of '{fitting.name}', but isn't bound to it"
+        return why, _binding(obj, fitting)
+
+    def _fit(self, groups: set[str]) -> bpy.types.Object | None:
+        """Return the armature that most of these groups are named after."""
+        fitting = [rig for rig, bones in self._bones.items() if groups & bones]
+        return max(fitting, key=lambda rig: len(groups & self._bones[rig]), default=None)
+
+    def _not_rendered(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
+        if obj.type not in _RENDERED or not obj.visible_get(view_layer=view_layer()):
+            return None
+        shown = {"objects": [obj.name_full], "visible": True}
+        if not self._rendered.intersection(obj.users_collection):
+            names = ", ".join(f"'{each.name}'" for each in obj.users_collection)
+            why = f"it is shown, but renders leave out its collection {names}"
+            return why, _call("structure__set_visibility", **shown, with_groups=True)
+        if obj.hide_render:
+            why = "it is shown, but switched off in renders"
+            return why, _call("structure__set_visibility", **shown)
+        if not obj.visible_camera and obj.type != "LIGHT":
+            wanted = {"attribute": "visible_camera", "value": True}
+            why = "it is shown, but cameras don't see it (ray visibility)"
+            return why, _call("attributes__set", name=obj.name_full, **wanted)
+        return None
+
+
+def deforming(rig: bpy.types.Object) -> set[str]:
+    """Return the names of the armature's bones that deform meshes."""
+    return {each.name for each in rig.data.bones if each.use_deform}
+
+
+def _rendered(each: Any) -> Iterator[Any]:
+    """Yield the collections below and including this one that renders show."""
+    if not each.exclude and not each.collection.hide_render:
+        yield each.collection
+        for below in each.children:
+            yield from _rendered(below)
+
+
+def _weighs(obj: bpy.types.Object, bones: set[str]) -> bool:
+    numbers = {each.index for each in obj.vertex_groups if each.name in bones}
+    step = max(1, len(obj.data.vertices) // _MOST_VERTICES)
+    return any(
+        weight.group in numbers and weight.weight > 0
+        for vertex in obj.data.vertices[::step]
+        for weight in vertex.groups
+    )
+
+
+def _no_effect(each: Any) -> str | None:
+    kind, named = each.type, f"its modifier '{each.name}'"
+    if not each.show_viewport and not each.show_render:
+        return f"{named} is switched off in viewports and in renders"
+    if kind in _TARGETS and getattr(each, _TARGETS[kind], each) is None:
+        return f"{named} has no {_TARGETS[kind].replace('_', ' ')}"
+    if kind == "BOOLEAN":
+        key = "collection" if each.operand_type == "COLLECTION" else "object"
+        return f"{named} has no {key}" if getattr(each, key) is None else None
+    if kind in _ZERO and all(getattr(each, key, 0) == 0 for key in _ZERO[kind]):
+        return f"{named} has {_ZERO[kind][0].replace('_', ' ')} 0"
+    if kind == "MIRROR" and not any(each.use_axis):
+        return f"{named} mirrors along no axis"
+    if kind == "ARRAY" and each.fit_type == "FIXED_COUNT" and each.count == 1:
+        return f"{named} makes a single copy"
+    if kind == "DECIMATE" and each.decimate_type == "COLLAPSE" and each.ratio == 1:
+        return f"{named} keeps all faces"
+    return None
+
+
+def _binding(obj: bpy.types.Object, rig: bpy.types.Object | None) -> Json | None:
+    if rig is None:
+        return None
+    wanted = {"name": obj.name_full, "armature": rig.name_full}
+    return _call("blender_modelling__bind_to_armature", **wanted)
+
+
+def _removal(obj: bpy.types.Object, each: Any) -> Json | None:
+    if obj.library or obj.type != "MESH" or is_brought(obj, "modifiers", each.name):
+        return None
+    return _call("geometry__remove_modifier", name=obj.name_full, modifier=each.name)
+
+
+def _call(tool: str, **arguments: Any) -> Json:
+    return {"tool": tool, "arguments": arguments}

@@ -1,0 +1,100 @@
+"""The tools of the skill ``blender-data``."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from fnmatch import fnmatchcase
+from time import perf_counter
+from typing import Any
+
+from callboard.content import Json
+from callboard.skill import expect
+from callboard_blender.parts.curves import driver_json
+from callboard_blender.parts.data_blocks import drivers
+
+#: Seconds that one slice holds the main thread.
+SLICE = 0.005
+#: Maximum names in an answer, for each kind.
+_MOST = 200
+
+
+def list(
+    ctx: Any,
+    kind: str,
+    pattern: str | None = None,
+    unused: bool = False,
+    offset: int = 0,
+    limit: int = 200,
+) -> Json:
+    fitting = [
+        each
+        for each in _blocks(ctx).of(kind)
+        if (pattern is None or fnmatchcase(each.name.lower(), pattern.lower()))
+        and not (unused and each.users)
+    ]
+    data = [_entry(each) for each in fitting[offset : offset + limit]]
+    return {"data": data, "total": len(fitting)}
+
+
+def list_drivers(ctx: Any, broken: bool = False, limit: int = 200) -> Generator[None, None, Json]:
+    ctx.port("structure")
+    found: Any = []
+    ends = perf_counter() + SLICE
+    for each in drivers():
+        if each is not None:
+            found.append(driver_json(each))
+        elif perf_counter() >= ends:
+            yield
+            ends = perf_counter() + SLICE
+    wrong = [each for each in found if not each["valid"]]
+    shown = wrong if broken else found
+    return {"drivers": shown[:limit], "total": len(found), "broken": len(wrong)}
+
+
+def rename(ctx: Any, kind: str, name: str, new_name: str) -> Json:
+    ctx.port("scene.mutate")
+    path = _blocks(ctx).rename(kind, name, new_name)
+    expect(_blocks(ctx).find(kind, path).name == new_name, "name", new_name, path)
+    return {"changed": [path], "verified": True}
+
+
+def replace(ctx: Any, kind: str, names: Sequence[str], by: str) -> Json:
+    ctx.port("scene.mutate")
+    blocks = _blocks(ctx)
+    kept = blocks.find(kind, by)
+    wanted: Any = []
+    for name in names:
+        known = [each for each in blocks.of(kind) if fnmatchcase(each.name_full, name)]
+        exact = [each for each in known if each.name_full == name]
+        wanted += [each.name_full for each in exact or known if each != kept] or [name]
+    gone = blocks.replace(kind, wanted, by)
+    left = {each.name_full for each in blocks.of(kind)}.intersection(gone)
+    expect(not left, "what is left", [], sorted(left))
+    return {"changed": [by], "removed": gone, "verified": True}
+
+
+def set_file(ctx: Any, path: str, new_path: str | None = None) -> Json:
+    ctx.port("scene.mutate")
+    changed, now = _blocks(ctx).set_file(path, new_path)
+    return {"changed": changed, "path": now, "verified": True}
+
+
+def purge(ctx: Any) -> Json:
+    ctx.port("scene.mutate")
+    gone = _blocks(ctx).purge()
+    return {
+        "removed": {kind: names[:_MOST] for kind, names in gone.items()},
+        "count": sum(map(len, gone.values())),
+        "verified": True,
+    }
+
+
+def _blocks(ctx: Any) -> Any:
+    return ctx.port("structure").blocks
+
+
+def _entry(each: Any) -> Json:
+    entry: Json = {"name": each.name_full, "users": each.users}
+    if each.use_fake_user:
+        entry["fake_user"] = True
+    return {**entry, "library": each.library.filepath} if each.library else entry
