@@ -87,6 +87,8 @@ MAY = {
     "scene__set_parent": r"Object\.parent",
     # Blender's own command also ends the instancing, because the overrides replace the instance.
     "blender_library__make_override": r"Object\.instance_collection",
+    "blender_data__(replace|purge)": "",
+    "(structure__(create|add_to)_group)": r"Collection\.(objects|collection_objects)",
     "(geometry|blender_modelling)__remove_modifier": r"Object\.modifiers",
     "animation__.*keys|animation__bake": r"(Object|Action)\.(animation_data|fcurves|layers|groups)",
     "(geometry|blender_modelling)__.*": (

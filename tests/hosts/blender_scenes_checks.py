@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig
+from hosts.blender_scenes import Rig, refused
 
 
 def _run(rig: Rig, *rules: str) -> list[Any]:
@@ -139,3 +139,132 @@ def test_a_shared_mesh_is_counted_once(rig: Rig) -> None:
     told = rig.tool("check__run", rules=["uvs_missing"])
     assert told["total"] == 4, "each object must be reported"
     assert counted == ["First"]
+
+
+def _rigged(rig: Rig) -> Any:
+    """Return a mesh ``Body`` whose vertices have a weight for the bone of the armature ``Rig``."""
+    import bpy
+
+    body = rig.cube("Body")
+    group = body.vertex_groups.new(name="Bone")
+    group.add(range(len(body.data.vertices)), 1.0, "REPLACE")
+    bpy.ops.object.armature_add()
+    bpy.context.object.name = "Rig"
+    return body
+
+
+def test_a_mesh_that_its_armature_does_not_deform_is_bound(rig: Rig) -> None:
+    import bpy
+
+    _rigged(rig)
+    (told,) = _run(rig, "not_deformed")
+    assert (told["object"], told["severity"]) == ("Body", "error")
+    before = rig.read.get("Body")["bounds"]
+    _mend(rig, told)
+    assert _run(rig, "not_deformed") == []
+    assert rig.read.get("Body")["bounds"] == before
+    bpy.data.objects["Rig"].pose.bones["Bone"].location.z = 2.0
+    bpy.context.view_layer.update()
+    seen = bpy.data.objects["Body"].evaluated_get(bpy.context.evaluated_depsgraph_get())
+    assert max(each.co.y for each in seen.data.vertices) > before["max"][1] + 1.0
+    bpy.data.objects["Body"].modifiers[0].object = None
+    _mend(rig, _run(rig, "not_deformed")[0])
+    bpy.data.objects["Rig"].data.pose_position = "REST"
+    (told,) = _run(rig, "not_deformed")
+    assert "rest position" in told["why"]
+    _mend(rig, told)
+    assert _run(rig, "not_deformed") == []
+
+
+def test_weights_are_made_where_a_mesh_has_none(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Body")
+    bpy.ops.object.armature_add()
+    bpy.context.object.name = "Rig"
+    bound = {"name": "Body", "armature": "Rig"}
+    assert "weights: automatic" in refused(
+        lambda: rig.tool("blender_modelling__bind_to_armature", **bound)
+    )
+    answer = rig.tool("blender_modelling__bind_to_armature", **bound, weights="automatic")
+    assert answer["groups"] == ["Bone"]
+    assert _run(rig, "not_deformed") == []
+
+
+def test_objects_that_are_shown_but_not_rendered_say_why(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Cutter").hide_render = True
+    rig.tool("structure__create_group", name="Guides", objects=[rig.cube("Guide").name], move=True)
+    bpy.data.collections["Guides"].hide_render = True
+    told = {each["object"]: each for each in _run(rig, "not_rendered")}
+    assert set(told) == {"Cutter", "Guide"}
+    assert "'Guides'" in told["Guide"]["why"]
+    for each in told.values():
+        _mend(rig, each)
+    assert _run(rig, "not_rendered") == []
+
+
+def test_modifiers_without_effect_are_removed(rig: Rig) -> None:
+    obj = rig.cube("Box")
+    kinds = ("BOOLEAN", "MIRROR", "SUBSURF", "LATTICE", "BEVEL")
+    made = {kind: obj.modifiers.new(kind.title(), kind) for kind in kinds}
+    made["MIRROR"].use_axis = [False] * 3
+    made["SUBSURF"].levels = made["SUBSURF"].render_levels = 0
+    told = _run(rig, "no_effect")
+    assert len(told) == 4, told
+    for each in told:
+        _mend(rig, each)
+    assert [each.name for each in obj.modifiers] == ["Bevel"]
+
+
+def test_drivers_are_listed_with_why_they_are_broken(rig: Rig) -> None:
+    import bpy
+
+    obj, other = rig.cube("Gear"), rig.cube("Other")
+    other["there"] = 1.5
+    other.update_tag()
+    bpy.context.view_layer.update()
+    for channel, key in ((0, "there"), (1, "gone")):
+        driver = obj.driver_add("location", channel).driver
+        variable = driver.variables.new()
+        variable.name, variable.targets[0].id = "x", other
+        variable.targets[0].data_path, driver.expression = f'["{key}"]', "x * 2"
+    bpy.context.view_layer.update()
+    answer = rig.tool("blender_data__list_drivers")
+    assert (answer["total"], answer["broken"]) == (2, 1), answer
+    (broken,) = rig.tool("blender_data__list_drivers", broken=True)["drivers"]
+    assert (broken["of"], broken["drives"]) == ("Gear", "location[1]")
+    assert "gone" in broken["why"]
+    (told,) = _run(rig, "broken_drivers")
+    assert told["object"] == "Gear"
+    dependents = rig.tool("scene__get_object", name="Other", detail=True)["dependents"]
+    assert any("driver" in each and "'Gear'" in each for each in dependents)
+
+
+def test_a_checklist_tells_which_objects_fail(rig: Rig) -> None:
+    import bpy
+
+    plain = bpy.data.materials.new("Plain")
+    for name in ("Barrel", "Lantern", "Wagon", "Crate"):
+        obj = rig.cube(name)
+        if name != "Lantern":
+            obj.data.materials.append(plain)
+    _mesh("Roof", _CORNERS, _BOX[1:])
+    bpy.data.objects["Roof"].data.materials.append(plain)
+    material = bpy.data.materials.new("Painted")
+    _picture(rig, "Paint", material)
+    bpy.data.objects["Wagon"].data.materials[0] = material
+    rules = ["non_manifold", "open_edges", "no_material", "absolute_paths"]
+    failing = rig.tool("check__run", rules=rules)["by_object"]
+    assert failing == {
+        "Wagon": ["absolute_paths"],
+        "Roof": ["open_edges"],
+        "Lantern": ["no_material"],
+    }
+    rig.tool("scene__select", names=list(failing))
+    bpy.ops.wm.save_as_mainfile(filepath=str(rig.folder / "list.blend"), relative_remap=False)
+    (told,) = _run(rig, "absolute_paths")
+    _mend(rig, told)
+    assert bpy.data.images["Paint"].filepath == "//Paint.png"
+    assert _run(rig, "absolute_paths") == []

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hosts.blender_scenes import Rig
+from hosts.blender_scenes import Rig, refused
 
 #: Counts the contents of a file in another process, without callboard.
 _PLAIN = """
@@ -192,3 +192,73 @@ def test_an_object_is_explained_wholly(rig: Rig) -> None:
     (heaviest,) = rig.tool("scene__find", sort="faces", limit=1)["objects"]
     assert heaviest["path"] == "Heavy"
     assert heaviest["faces"] == len(bpy.data.objects["Heavy"].data.polygons)
+
+
+def test_copies_of_a_material_are_replaced_and_unused_data_is_removed(rig: Rig) -> None:
+    import bpy
+
+    obj = rig.cube("Knob")
+    for name in ("Wood", "Metal", "Metal.001", "Metal.002"):
+        obj.data.materials.append(bpy.data.materials.new(name))
+    bpy.data.materials.new("Spare")
+    answer = rig.tool("blender_data__replace", kind="materials", names=["Metal.*"], by="Metal")
+    assert answer["removed"] == ["Metal.001", "Metal.002"]
+    assert [each.name for each in obj.data.materials] == ["Wood", "Metal", "Metal", "Metal"]
+    (spare,) = rig.tool("blender_data__list", kind="materials", unused=True)["data"]
+    assert spare == {"name": "Spare", "users": 0}
+    assert rig.tool("blender_data__purge")["removed"]["materials"] == ["Spare"]
+    rig.tool("blender_data__rename", kind="materials", name="Wood", new_name="Oak")
+    renamed = rig.call.undo_id
+    assert obj.data.materials[0].name == "Oak"
+    taken = {"kind": "materials", "name": "Oak", "new_name": "Metal"}
+    assert "taken" in refused(lambda: rig.tool("blender_data__rename", **taken))
+    assert renamed is not None
+    assert rig.host.undo.undo(renamed)
+    assert bpy.data.objects["Knob"].data.materials[0].name == "Wood"
+
+
+def test_a_file_s_path_is_set_for_all_that_name_it(rig: Rig) -> None:
+    import bpy
+
+    found = rig.folder / "found.png"
+    made = bpy.data.images.new("made", 4, 4)
+    made.filepath_raw, made.file_format = str(found), "PNG"
+    made.save()
+    bpy.data.images.remove(made)
+    floor = bpy.data.materials.new("Floor")
+    floor.use_nodes = True
+    image = bpy.data.images.new("lost", 4, 4)
+    image.source, image.filepath = "FILE", "//lost.png"
+    floor.node_tree.nodes.new("ShaderNodeTexImage").image = image
+    rig.cube("Ground").data.materials.append(floor)
+    (missing,) = rig.tool("file__references", only="missing")["files"]
+    assert (missing["used_by"], missing["objects"]) == (["Floor"], ["Ground"])
+    rig.tool("blender_data__set_file", path="//lost.png", new_path=str(found))
+    assert rig.tool("file__references", only="missing")["files"] == []
+    assert bpy.data.images["lost"].filepath == str(found)
+    path = str(rig.folder / "other.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
+    there = rig.tool("file__history", path=path)
+    assert there["bytes"] > 0
+    assert there["modified"] is False
+
+
+def test_data_is_renamed_with_its_object(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Cuube").data.name = "Cuube"
+    rig.tool("scene__rename", name="Cuube", new_name="Cube", with_data=True)
+    assert bpy.data.objects["Cube"].data.name == "Cube"
+
+
+def test_an_object_is_shown_together_with_its_collections(rig: Rig) -> None:
+    import bpy
+
+    rig.tool("structure__create_group", name="Back", objects=[rig.cube("Clock").name], move=True)
+    bpy.context.view_layer.layer_collection.children["Back"].exclude = True
+    (group,) = rig.tool("structure__list_groups")["groups"]
+    assert (group["excluded"], group["faces"], group["objects"]) == (True, 6, ["Clock"])
+    asked = {"objects": ["Clock"], "visible": True}
+    refused(lambda: rig.tool("structure__set_visibility", **asked))
+    rig.tool("structure__set_visibility", **asked, with_groups=True)
+    assert bpy.data.objects["Clock"].visible_get()

@@ -66,23 +66,23 @@ def drivers_of(owner: bpy.types.ID) -> list[Any]:
     return list(data.drivers) if data is not None else []
 
 
-def driven_parts(obj: bpy.types.Object) -> Iterator[bpy.types.ID]:
-    """Yield what can have drivers of its own: the object, its data, its shape keys, and its
-    materials with their node trees."""
-    yield obj
+def driven_parts(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, bpy.types.ID]]:
+    """Yield what can have drivers of its own, with the datablock that it belongs to: the object,
+    its data, its shape keys, and its materials with their node trees."""
     materials = {slot.material for slot in obj.material_slots} - {None}
-    for each in (obj.data, getattr(obj.data, "shape_keys", None), *materials):
+    for each in (obj, obj.data, getattr(obj.data, "shape_keys", None), *materials):
         if each is not None:
-            yield each
-    yield from (each.node_tree for each in materials if each.node_tree is not None)
+            yield each, each
+    yield from ((each.node_tree, each) for each in materials if each.node_tree is not None)
 
 
-def driver_json(curve: Any) -> Json:
-    """Return what the driver drives and reads, and why it is broken if it is."""
+def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
+    """Return what the driver drives and reads, and why it is broken if it is. ``owner`` is the
+    datablock of the file that it belongs to."""
     driver = curve.driver
     targets = [target for each in driver.variables for target in each.targets]
     entry: Json = {
-        "of": curve.id_data.name_full,
+        "of": owner.name_full,
         "drives": f"{curve.data_path}[{curve.array_index}]",
         "type": driver.type.lower(),
         "expression": driver.expression,
@@ -97,15 +97,15 @@ def why_broken(curve: Any) -> str | None:
     drives, driver = curve.data_path, curve.driver
     if not curve.is_valid:
         return f"'{drives}' is driven, but isn't there"
-    if not driver.is_valid:
-        why = f": {driver.expression}" if driver.type == "SCRIPTED" else ""
-        return f"the driver of '{drives}' doesn't work{why}"
     for variable in driver.variables:
         for target in variable.targets:
             if target.id is None:
                 return f"the variable '{variable.name}' of the driver of '{drives}' has no target"
             if variable.type == "SINGLE_PROP" and not _resolves(target):
                 return f"'{target.id.name}' has no '{target.data_path}', which drives '{drives}'"
+    if not driver.is_valid:
+        why = f": {driver.expression}" if driver.type == "SCRIPTED" else ""
+        return f"the driver of '{drives}' doesn't work{why}"
     return None
 
 

@@ -141,13 +141,14 @@ def collections() -> Iterator[tuple[str, Any]]:
             yield prop.identifier, getattr(bpy.data, prop.identifier)
 
 
-def drivers() -> Iterator[Any]:
-    """Yield each driver of the file, or None after each datablock without one."""
+def drivers() -> Iterator[tuple[Any, Any] | None]:
+    """Yield each driver of the file with its datablock, and None after each datablock."""
     for _, data in collections():
         for block in data:
             for each in (block, getattr(block, "node_tree", None)):
                 animation = getattr(each, "animation_data", None)
-                yield from animation.drivers if animation is not None else ()
+                curves = animation.drivers if animation is not None else ()
+                yield from ((curve, block) for curve in curves)
             yield None
 
 

@@ -78,7 +78,7 @@ class ObjectFaults:
         for each in obj.modifiers:
             if why := _no_effect(each):
                 yield Fault("no_effect", path, why, "hint", _removal(obj, each))
-        for owner in driven_parts(obj):
+        for owner, _ in driven_parts(obj):
             for curve in drivers_of(owner):
                 if why := why_broken(curve):
                     yield Fault("broken_drivers", path, why, "error")
@@ -151,8 +151,8 @@ def _weighs(obj: bpy.types.Object, bones: set[str]) -> bool:
     step = max(1, len(obj.data.vertices) // _MOST_VERTICES)
     return any(
         weight.group in numbers and weight.weight > 0
-        for vertex in obj.data.vertices[::step]
-        for weight in vertex.groups
+        for number in range(0, len(obj.data.vertices), step)
+        for weight in obj.data.vertices[number].groups
     )
 
 

@@ -37,9 +37,11 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
             for each in obj.modifiers
         ],
         "constraints": [_constraint(each) for each in _constraints(obj)][:_MOST],
-        "drivers": [driver_json(each) for owner in driven_parts(obj) for each in drivers_of(owner)][
-            :_MOST
-        ],
+        "drivers": [
+            driver_json(each, holder)
+            for owner, holder in driven_parts(obj)
+            for each in drivers_of(owner)
+        ][:_MOST],
         "properties": {
             key: _plain(value) for key, value in obj.items() if not key.startswith(("_", "cycles"))
         },
@@ -81,7 +83,8 @@ def _dependents(obj: bpy.types.Object, users: Iterable[Any]) -> Iterator[str]:
                         yield f"the {kind} '{each.name}' of {named} points at it"
         elif not isinstance(user, bpy.types.Collection):
             yield f"{type(user).__name__} {named} refers to it"
-        for owner in driven_parts(user) if isinstance(user, bpy.types.Object) else (user,):
+        parts = driven_parts(user) if isinstance(user, bpy.types.Object) else [(user, user)]
+        for owner, _ in parts:
             for curve in drivers_of(owner):
                 targets = (t.id for each in curve.driver.variables for t in each.targets)
                 if obj in targets:
@@ -198,7 +201,7 @@ def _uses(obj: bpy.types.Object) -> set[str]:
     used: set[Any] = {obj.parent, obj.data, obj.instance_collection}
     for each in (*obj.modifiers, *_constraints(obj)):
         used.update(named_by(each))
-    for owner in driven_parts(obj):
+    for owner, _ in driven_parts(obj):
         for curve in drivers_of(owner):
             used.update(t.id for each in curve.driver.variables for t in each.targets)
     for slot in obj.material_slots:

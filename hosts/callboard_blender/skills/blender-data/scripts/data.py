@@ -42,7 +42,7 @@ def list_drivers(ctx: Any, broken: bool = False, limit: int = 200) -> Generator[
     ends = perf_counter() + SLICE
     for each in drivers():
         if each is not None:
-            found.append(driver_json(each))
+            found.append(driver_json(*each))
         elif perf_counter() >= ends:
             yield
             ends = perf_counter() + SLICE
