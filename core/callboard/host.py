@@ -57,7 +57,7 @@ _HOMES = {
     "callboard.ports.exchange": (
         "Axes ExchangePort FileFormat SUFFIXES UNSTATED UpAxis kind_of lacking_uvs"
     ),
-    "callboard.ports.file": "FilePort MOST_HEAVY NamedFile",
+    "callboard.ports.file": "FilePort NamedFile",
     "callboard.ports.files": "SceneFiles",
     "callboard.ports.geometry": "FacesLook GeometryPort SubdivisionScheme",
     "callboard.ports.lights": "LightKind LightsPort",

@@ -9,9 +9,6 @@ from typing import Protocol
 
 from callboard.content import Json
 
-#: Maximum objects that an overview names as the heaviest.
-MOST_HEAVY = 10
-
 
 @dataclass(frozen=True)
 class NamedFile:
@@ -43,7 +40,7 @@ class FilePort(Protocol):
         data blocks by the host's kinds, and ``types`` the number of objects by type. ``kinds`` has
         counts under words that all hosts share: meshes, cameras, lights, rigs, animations,
         materials, assets, strips, libraries, drawings, node_setups, composited, tracked, sounds,
-        scripts. ``heaviest`` lists the largest objects, as ``{name,
+        scripts. ``heaviest`` lists the ten largest objects, as ``{name,
         faces}``. Raises HostError."""
 
     def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import bpy
 
-from callboard.host import MOST_HEAVY, Json, NamedFile, of_many, outside, unreadable
+from callboard.host import Json, NamedFile, of_many, outside, unreadable
 from callboard_blender.application.blend_facts import BlendFacts
 from callboard_blender.application.blend_named import is_own, place_of
 from callboard_blender.application.names import count, listed, scene, view_layer
@@ -27,8 +27,12 @@ from callboard_blender.ports.files import checked_blend
 
 #: Types whose datablocks use files only through others, and of which a file may have many.
 _MANY = ("OBJECT", "MESH", "COLLECTION")
+#: Maximum objects that an overview names as the heaviest.
+_MOST_HEAVY = 10
 #: Number of datablocks read between two pauses.
 _STRETCH = 1000
+#: Number of objects whose materials and modifiers are read between two pauses.
+_STRETCH_OF_OBJECTS = 250
 #: Seconds that a slice waits for the thread that reads a file on disk.
 _WAIT = 0.004
 #: The type of node trees that make geometry.
@@ -43,7 +47,7 @@ class BlenderFile:
             return (yield from _of_session())
         checked_blend(path)
         facts = yield from _in_a_thread(path, lambda: BlendFacts(path))
-        heaviest = nlargest(MOST_HEAVY, facts.faces.items(), key=lambda pair: pair[1])
+        heaviest = nlargest(_MOST_HEAVY, facts.faces.items(), key=lambda pair: pair[1])
         return {
             "file": path,
             "version": _written_by(path),
@@ -93,11 +97,11 @@ def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, 
         pool.shutdown(wait=False)
 
 
-def _in_stretches(data: Any) -> Iterator[list[Any]]:
-    """Yield the datablocks in batches. If the scene changes between batches, the rest are read from
-    Blender again, because the earlier datablocks may be gone."""
-    before, kept, at = listed(), data.values(), 0
-    while part := kept[at : at + _STRETCH] if listed() is before else data[at : at + _STRETCH]:
+def _in_stretches(data: Any) -> Iterator[Any]:
+    """Yield the datablocks in batches. Each is read from Blender when it is asked for, because the
+    scene may have changed since the last one."""
+    at = 0
+    while part := data[at : at + _STRETCH]:
         yield part
         at += _STRETCH
 
@@ -119,7 +123,7 @@ def _of_session() -> Generator[None, None, Json]:
         for part in _in_stretches(getattr(bpy.data, kind)):
             assets += sum(each.asset_data is not None for each in part)
             yield
-    heaviest = nlargest(MOST_HEAVY, faces.items(), key=lambda pair: pair[1])
+    heaviest = nlargest(_MOST_HEAVY, faces.items(), key=lambda pair: pair[1])
     return {
         "file": bpy.data.filepath or None,
         "version": ".".join(map(str, bpy.data.version[:2])),
@@ -297,13 +301,14 @@ def _reached(
     types = set(bpy.types.ID.bl_rna.properties["id_type"].enum_items.keys()).difference(_MANY)
     reached: dict[Any, set[_Key]] = {each: {key} for key, each in named}
     keys = {each: key for key, each in named}
+    users = bpy.data.user_map(key_types=types, value_types=types)
+    for each, key in keys.items():
+        using[key].update(one.name_full for one in users.get(each, ()))
     at = set(reached)
     while at:
-        users, grown = bpy.data.user_map(subset=at, value_types=types), set()
-        for each, above in users.items():
-            if each in keys:
-                using[keys[each]].update(one.name_full for one in above)
-            for one in above:
+        grown = set()
+        for each in at:
+            for one in users.get(each, ()):
                 needs = reached.setdefault(one, set())
                 if not reached[each] <= needs:
                     needs |= reached[each]
@@ -329,10 +334,10 @@ def _needed_by(obj: bpy.types.Object) -> Iterator[Any]:
 def _in_stretches_of_scene() -> Iterator[list[Any]]:
     """Yield the scene's objects in batches, until the scene changes."""
     before = listed()
-    for at in range(0, len(before.objects), _STRETCH):
+    for at in range(0, len(before.objects), _STRETCH_OF_OBJECTS):
         if listed() is not before:
             return
-        yield before.objects[at : at + _STRETCH]
+        yield before.objects[at : at + _STRETCH_OF_OBJECTS]
 
 
 def _reference(each: Any, kind: str, users: Iterable[str], needing: Sequence[str]) -> NamedFile:

@@ -11,12 +11,14 @@ from typing import Any
 
 from pxr import Ar, Sdf, Tf, Usd, UsdGeom, UsdLux, UsdShade, UsdSkel
 
-from callboard.host import MOST_HEAVY, Json, NamedFile, of_many, outside
+from callboard.host import Json, NamedFile, of_many, outside
 from callboard_openusd.application.document import Document
 from callboard_openusd.parts.transforms import TIME
 from callboard_openusd.ports.files import read_layer
 from callboard_openusd.ports.usd import open_file
 
+#: Maximum objects that an overview names as the heaviest.
+_MOST_HEAVY = 10
 #: Number of prims read between two pauses.
 _STRETCH = 100
 _KINDS = {
@@ -88,7 +90,7 @@ def _counted(stage: Usd.Stage) -> Generator[None, None, Json]:
         if number % _STRETCH == 0:
             yield
     kinds["libraries"] = len([one for one in stage.GetUsedLayers() if not one.anonymous]) - 1
-    heaviest = nlargest(MOST_HEAVY, faces.items(), key=lambda pair: pair[1])
+    heaviest = nlargest(_MOST_HEAVY, faces.items(), key=lambda pair: pair[1])
     return {
         "counts": dict(sorted(counts.items())),
         "types": dict(sorted(counts.items())),
