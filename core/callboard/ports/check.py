@@ -60,7 +60,9 @@ class UsedFile:
 
 
 class CheckPort(Protocol):
-    """Capability ``check``. Changes nothing. Runs on the main thread."""
+    """Capability ``check``. Changes nothing. Runs on the main thread. A port may also have
+    ``object_faults(path)``, which returns the faults of an object that only the host knows, by the
+    rules ``not_deformed``, ``not_rendered``, ``no_effect`` and ``broken_drivers``."""
 
     def fix(self, rule: str, path: str) -> Json | None:
         """Return the call that fixes what this rule found at this path, ``{tool, arguments}``, or
@@ -79,10 +81,6 @@ class CheckPort(Protocol):
         is cheap."""
 
     def files(self) -> Iterable[UsedFile]: ...
-
-    def object_faults(self, path: str) -> Iterable[Fault]:
-        """Return what only the host knows to be wrong with an object, by the rules
-        ``not_deformed``, ``not_rendered``, ``no_effect`` and ``broken_drivers``. Optional."""
 
     def materials_of(self, name: str) -> list[str]:
         """Return the names of the object's materials."""

@@ -17,7 +17,8 @@ class NamedFile:
     file. ``state`` is found, missing or packed. ``users`` are the names of the data that uses the
     file. ``named_in`` is the absolute path of the file that names it, or empty when that is the
     file in question. ``objects`` are the objects of the open scene that need the file, such as
-    those whose material has the texture, as far as the host knows them."""
+    those whose material has the texture, and ``name`` is the host's own name for the data that
+    stands for the file, as far as the host knows them."""
 
     path: str
     place: str
@@ -27,6 +28,7 @@ class NamedFile:
     users: tuple[str, ...] = ()
     named_in: str = ""
     objects: tuple[str, ...] = ()
+    name: str = ""
 
 
 class FilePort(Protocol):

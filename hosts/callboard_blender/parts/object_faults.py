@@ -76,12 +76,12 @@ class ObjectFaults:
             why, fix = found
             yield Fault("not_rendered", path, why, "hint", None if obj.library else fix)
         for each in obj.modifiers:
-            if why := _no_effect(each):
-                yield Fault("no_effect", path, why, "hint", _removal(obj, each))
+            if idle := _no_effect(each):
+                yield Fault("no_effect", path, idle, "hint", _removal(obj, each))
         for owner, _ in driven_parts(obj):
             for curve in drivers_of(owner):
-                if why := why_broken(curve):
-                    yield Fault("broken_drivers", path, why, "error")
+                if broken := why_broken(curve):
+                    yield Fault("broken_drivers", path, broken, "error")
 
     def _not_deformed(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
         groups = {each.name for each in obj.vertex_groups}

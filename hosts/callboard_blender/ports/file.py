@@ -353,6 +353,7 @@ def _reference(each: Any, kind: str, users: Iterable[str], needing: Sequence[str
         not each.filepath.startswith("//"),
         tuple(sorted(users)),
         objects=tuple(needing),
+        name=each.name_full,
     )
 
 

@@ -107,6 +107,8 @@ def _file(each: Any, state: str) -> Json:
     entry: Json = {"path": each.path, "kind": each.kind, "state": state, "absolute": each.absolute}
     entry["used_by"] = list(each.users[:_MOST_USERS])
     entry["users"] = len(each.users)
+    if each.name:
+        entry["name"] = each.name
     if each.objects:
         entry["objects"] = list(each.objects[:_MOST_USERS])
         entry["object_count"] = len(each.objects)
