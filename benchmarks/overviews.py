@@ -122,8 +122,8 @@ def differences(path: str, theirs: Any, ours: Any) -> Iterator[str]:
         named = {_place(each["path"], folder): each["state"] for each in own}
         absent = set(theirs["named"]).difference(named)
         missing = {each for each in theirs["missing"] if named.get(each) == "found"}
-        found = {p for p, state in named.items() if state == "missing" and _exists(p)}
-        for why, wrong in (("absent", absent), ("missing", missing), ("found", found)):
+        there = {p for p, state in named.items() if state == "missing" and _exists(p)}
+        for why, wrong in (("absent", absent), ("missing", missing), ("found", there)):
             if wrong:
                 yield f"references, {what}: {why} {sorted(wrong)[:5]}"
 
@@ -222,12 +222,12 @@ def main() -> int:
             print(f"{path}: bpy can't open it")
             continue
         if "failed" in ours.get(path, {"failed": "the process died"}):
-            found = [str(ours.get(path))]
+            problems = [str(ours.get(path))]
         else:
-            found = list(differences(path, theirs[path], ours[path]))
-        for each in found:
+            problems = list(differences(path, theirs[path], ours[path]))
+        for each in problems:
             print(f"{path}: {each}")
-        wrong, agreeing = wrong + bool(found), agreeing + (not found)
+        wrong, agreeing = wrong + bool(problems), agreeing + (not problems)
     print(f"{agreeing} files agree, {wrong} don't", flush=True)
     large = [sys.executable, __file__, "--side", "large", "--objects", str(chosen.objects)]
     subprocess.run(large, check=True)

@@ -220,9 +220,9 @@ def test_copies_of_a_material_are_replaced_and_unused_data_is_removed(rig: Rig) 
 def test_a_file_s_path_is_set_for_all_that_name_it(rig: Rig) -> None:
     import bpy
 
-    found = rig.folder / "found.png"
+    picture = rig.folder / "found.png"
     made = bpy.data.images.new("made", 4, 4)
-    made.filepath_raw, made.file_format = str(found), "PNG"
+    made.filepath_raw, made.file_format = str(picture), "PNG"
     made.save()
     bpy.data.images.remove(made)
     floor = bpy.data.materials.new("Floor")
@@ -233,9 +233,9 @@ def test_a_file_s_path_is_set_for_all_that_name_it(rig: Rig) -> None:
     rig.cube("Ground").data.materials.append(floor)
     (missing,) = rig.tool("file__references", only="missing")["files"]
     assert (missing["used_by"], missing["objects"]) == (["Floor"], ["Ground"])
-    rig.tool("blender_data__set_file", path="//lost.png", new_path=str(found))
+    rig.tool("blender_data__set_file", path="//lost.png", new_path=str(picture))
     assert rig.tool("file__references", only="missing")["files"] == []
-    assert bpy.data.images["lost"].filepath == str(found)
+    assert bpy.data.images["lost"].filepath == str(picture)
     path = str(rig.folder / "other.blend")
     bpy.ops.wm.save_as_mainfile(filepath=path, copy=True)
     there = rig.tool("file__history", path=path)

@@ -69,11 +69,11 @@ class ObjectFaults:
             self._bones = {each: deforming(each) for each in now.objects if each.type == "ARMATURE"}
             self._rendered = set(_rendered(view_layer().layer_collection))
         path = obj.name_full
-        if obj.type == "MESH" and (found := self._not_deformed(obj)):
-            why, fix = found
+        if obj.type == "MESH" and (reason := self._not_deformed(obj)):
+            why, fix = reason
             yield Fault("not_deformed", path, why, "error", None if obj.library else fix)
-        if found := self._not_rendered(obj):
-            why, fix = found
+        if reason := self._not_rendered(obj):
+            why, fix = reason
             yield Fault("not_rendered", path, why, "hint", None if obj.library else fix)
         for each in obj.modifiers:
             if idle := _no_effect(each):

@@ -38,17 +38,17 @@ def list(
 
 def list_drivers(ctx: Any, broken: bool = False, limit: int = 200) -> Generator[None, None, Json]:
     ctx.port("structure")
-    found: Any = []
+    listed: Any = []
     ends = perf_counter() + SLICE
     for each in drivers():
         if each is not None:
-            found.append(driver_json(*each))
+            listed.append(driver_json(*each))
         elif perf_counter() >= ends:
             yield
             ends = perf_counter() + SLICE
-    wrong = [each for each in found if not each["valid"]]
-    shown = wrong if broken else found
-    return {"drivers": shown[:limit], "total": len(found), "broken": len(wrong)}
+    wrong = [each for each in listed if not each["valid"]]
+    shown = wrong if broken else listed
+    return {"drivers": shown[:limit], "total": len(listed), "broken": len(wrong)}
 
 
 def rename(ctx: Any, kind: str, name: str, new_name: str) -> Json:
