@@ -29,6 +29,7 @@ SNAPSHOTS = {
     "starting": Snapshot(),
     "ended": replace(SERVING, serving=False),
     "serving": SERVING,
+    "unkept": replace(SERVING, not_kept="calls aren't recorded in /home (the disk is full)"),
     "paused": replace(SERVING, paused=True),
     "stopped": replace(SERVING, paused=True, stopped=3),
     "stalled": replace(SERVING, stalled_ms=2345, stalled_by="rendering"),
@@ -53,6 +54,16 @@ def test_states_clients_and_questions_are_said_alike(qtbot: Any, shown: Snapshot
     assert texts.state(shown).text == header.state.text()
     assert texts.clients(shown) == header.clients.text()
     assert texts.waiting(shown) == banner.text.text()
+
+
+def test_what_is_not_kept_is_in_the_tooltip(qtbot: Any) -> None:
+    header = Header(cast(Any, None), lambda: None)
+    qtbot.addWidget(header)
+    header.show_snapshot(SNAPSHOTS["unkept"])
+    assert header.state.text() == "Serving, but not everything is kept"
+    assert "the disk is full" in header.state.toolTip()
+    header.show_snapshot(SERVING)
+    assert "the disk is full" not in header.state.toolTip()
 
 
 @pytest.mark.parametrize("subject", ["script", "destructive", "outside_roots", "another"])
