@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import cached_property, partial
@@ -21,11 +22,12 @@ from callboard.calls.recent_log import RecentLog
 from callboard.calls.tools import ToolRegistry
 from callboard.calls.undo_tools import undo_tools
 from callboard.clients.book import ClientBook
-from callboard.clients.holder import TokenHolder, new_token
+from callboard.clients.holder import ANYONE, TokenHolder, new_token
 from callboard.config import McpHttpConfig
 from callboard.demand.live_report import LiveReport
 from callboard.ground.folders import cache_folder, data_folder
 from callboard.ground.live_process import start_ticks
+from callboard.ground.machine_policy import PolicyError, SettingsError, switched_off
 from callboard.ground.version import __version__
 from callboard.guest.loop import GuestLoop
 from callboard.jobs.jobs import Jobs
@@ -37,6 +39,7 @@ from callboard.protocol.subscriptions import Topic
 from callboard.records.log_file import LogFile
 from callboard.records.record_settings import export_target, place_of, store
 from callboard.records.recorder import Recorder
+from callboard.records.redaction import Redactor
 from callboard.service.apps import views
 from callboard.service.file_tools import file_template, file_tools
 from callboard.service.live_resources import job_results, live_resources, reports, waiting_calls
@@ -45,8 +48,10 @@ from callboard.service.resources import ResourceRegistry
 from callboard.service.served_skills import SKILLS, ServedSkills
 from callboard.service.service import Service
 from callboard.service.skill_resources import SkillResources
+from callboard.settings import needs_restart, under_policy
 from callboard.skills.catalog import SkillCatalog, SkillScope, scoped_paths
 from callboard.skills.discovery import BUNDLED
+from callboard.skills.origins import Origins
 from callboard.skills.prompts.registry import PromptRegistry
 from callboard.skills.serving.catalog_tools import catalog_tools
 from callboard.skills.serving.loaded_skills import LoadedSkills
@@ -55,6 +60,8 @@ from callboard.transport.http.access import Access
 from callboard.transport.http.listener import Listener
 from callboard.transport.http.mcp import McpEndpoint
 from callboard.transport.machine import this_machine
+from callboard.transport.policy_watch import PolicyWatch
+from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.projects import project_of
 from callboard.workspace.roots import RootsBook
 
@@ -62,6 +69,8 @@ if TYPE_CHECKING:
     from callboard.jobs.workflows.runs import Workflows
     from callboard.panel.controls import Controls
     from callboard.rest.endpoint import RestEndpoint
+
+log = logging.getLogger(__name__)
 
 
 class Callboard:
@@ -75,21 +84,23 @@ class Callboard:
         prompts: PromptRegistry | None = None,
     ) -> None:
         self.host = host
-        self.config = config = config or McpHttpConfig()
+        self._policy = PolicyWatch(self._policy_changed)
+        #: The configuration as it was given, and as the machine's policy has it.
+        self._given = config or McpHttpConfig()
+        self.config = config = under_policy(self._given)
         self.id = instances.new_id()
         self.url = ""
         self._started = 0.0
         self.token = config.token if config.auth == "token" else None
+        self._log_file: LogFile | None = None
         self.guest = GuestLoop(host)
         self.clients = ClientBook()
         self.log = RecentLog()
         self.tools = tools if tools is not None else ToolRegistry()
         self.prompts = prompts if prompts is not None else PromptRegistry()
         self.resources = ResourceRegistry()
-        offered, deny = config.declared_capabilities, config.deny
-        own = [FARM] if config.farm_scheduler else []
-        self.capabilities = Capabilities(host, offered, deny, config.allow, config.forbidden, own)
-        self.roots = RootsBook(config.roots, config.roots_policy, config.always_strict)
+        self.capabilities = self._make_capabilities()
+        self.roots = RootsBook(config.roots, config.roots_policy)
         kind, paths = host.identity.kind, _skill_paths(host, config)
         self._skill_paths = [path for path, _ in paths]
         self.catalog = SkillCatalog(paths, kind, _cache_file(config), bundle_of)
@@ -109,6 +120,7 @@ class Callboard:
             platform=self.bundles.platform,
             default_timeout=config.call_timeout,
         )
+        self._use_policy()
         self._rules = self._make_rules()
         self._export = export_target(config.export)
         self.records = store(config, self._export)
@@ -118,13 +130,33 @@ class Callboard:
         self.service = self._make_service()
         self.service.not_kept = self._not_kept
         self.endpoint = self._make_endpoint()
-        subscriptions, by_tools = self.endpoint.subscriptions, self.dispatcher.resource_updated
-        self._updates = ResourceUpdates(self.resources, subscriptions, self.guest.loop, by_tools)
+        self._updates = self._make_updates()
         self._listener = Listener()
         #: The actions that undo the start, newest first.
         self._ending = ExitStack()
         self._scene = instances.OpenScene()
         self._announcement = instances.Announcement()
+
+    def _use_policy(self) -> None:
+        """Put the machine's policy in force, as the configuration has it."""
+        config, locks = self.config, self.config.locks
+        self.capabilities.forbid(config.forbidden)
+        self.roots.lock(locks.roots_limit, always_strict=config.always_strict)
+        library = locks.assets
+        self.roots.library = WorkspaceRoots(library, policy="strict") if library else None
+        self.dispatcher.consent.require(locks.consent)
+        skills, bundles = locks.skills_from, locks.bundles_from
+        let_in = None if skills is None else [*skills, *(bundles or ())]
+        self.catalog.why_not = Origins(let_in).why_not
+        self.bundles.why_not = Origins(skills if bundles is None else bundles).why_not
+        if self._log_file is not None:
+            self._log_file.attach(locks.log_level)
+
+    def _make_capabilities(self) -> Capabilities:
+        config, deny = self.config, self._given.deny
+        own = [FARM] if config.farm_scheduler else []
+        offered = config.declared_capabilities
+        return Capabilities(self.host, offered, deny, config.allow, (), own)
 
     def _make_rules(self) -> RuleStore | None:
         consent = self.dispatcher.consent
@@ -154,6 +186,10 @@ class Callboard:
             capture_missing=self.config.capture_missing_capabilities,
             capture_intent=self.config.capture_intent,
         )
+
+    def _make_updates(self) -> ResourceUpdates:
+        subscriptions, by_tools = self.endpoint.subscriptions, self.dispatcher.resource_updated
+        return ResourceUpdates(self.resources, subscriptions, self.guest.loop, by_tools)
 
     def _make_endpoint(self) -> McpEndpoint:
         return McpEndpoint(
@@ -222,6 +258,9 @@ class Callboard:
     def start(self) -> Callboard:
         """Load the skills, open the port and serve. Runs on the main thread. Raises OSError when
         the port is taken. If an exception is raised, nothing is left running."""
+        if not self.config.locks.enabled:
+            self.guest.close()
+            raise PolicyError(switched_off(self.config.locks.policy))
         with ExitStack() as began:
             self._start(began)
             self._ending = began.pop_all()
@@ -233,15 +272,18 @@ class Callboard:
         if self.records is not None:
             self.records.open()
             began.callback(self.records.close)
-            file = LogFile(f"{self.host.identity.kind}-{self.id}", self.records.redactor.text)
-            file.attach()
+        if self.records is not None or self.config.locks.log_level:
+            redactor = Redactor() if self.records is None else self.records.redactor
+            file = LogFile(f"{self.host.identity.kind}-{self.id}", redactor.text)
+            file.attach(self.config.locks.log_level)
             began.callback(file.detach)
-            if self._export is not None or self.config.records_to:
-                from callboard.records.sinks import exporters
+            self._log_file = file
+        if self.records is not None and (self._export is not None or self.config.records_to):
+            from callboard.records.sinks import exporters
 
-                for exporter in exporters(self.records.folder, self.config, self._export):
-                    exporter.start()
-                    began.callback(exporter.close)
+            for exporter in exporters(self.records.folder, self.config, self._export):
+                exporter.start()
+                began.callback(exporter.close)
         output.attach(stop_here)
         began.callback(output.detach, stop_here)
         began.callback(self.skills.close)
@@ -277,22 +319,61 @@ class Callboard:
 
     def _listen(self) -> None:
         self._started = time()
+        access = self._make_access()
+        self._listener.route("/mcp", self.endpoint)
+        self._listener.route("/v1/", lambda exchange: self.rest(exchange))
+        self._listener.sweeps.watch(self.endpoint.sessions.expire)
+        self._listener.sweeps.watch(self._policy.check)
+        self._listener.sweeps.watch(self.clients.reread)
+        self.clients.revoked.watch(lambda who: self.guest.loop.call_soon(self._end_client, who))
+        if self.config.skills:
+            self._listener.sweeps.watch(self.bundles.refresh)
+        self.guest.run(self._listener.start(access))
+
+    def _make_access(self) -> Access:
+        """Return the rules for the port that the listener has now."""
         if self.config.auth == "token" and self.token is None:
             self.token = new_token()
         find: Callable[[str], TokenHolder | None] = self.clients.find
         if self.records is not None:
             find = self.records.hiding(find, self.token)
         hosts, origins = self.config.allowed_hosts, self.config.allowed_origins
-        access = Access(self._listener.port, self.token, find, hosts=hosts, origins=origins)
         self.url = f"http://127.0.0.1:{self._listener.port}/mcp"
-        self._listener.route("/mcp", self.endpoint)
-        self._listener.route("/v1/", lambda exchange: self.rest(exchange))
-        self._listener.sweeps.watch(self.endpoint.sessions.expire)
-        self._listener.sweeps.watch(self.clients.reread)
-        self.clients.revoked.watch(lambda who: self.guest.loop.call_soon(self._end_client, who))
-        if self.config.skills:
-            self._listener.sweeps.watch(self.bundles.refresh)
-        self.guest.run(self._listener.start(access))
+        return Access(self._listener.port, self.token, find, hosts=hosts, origins=origins)
+
+    async def _policy_changed(self) -> None:
+        """Put the machine's new policy in force, or close the port because of it."""
+        in_thread = self.guest.loop.run_in_executor
+        try:
+            config = await in_thread(None, under_policy, self._given)
+            why = "" if config.locks.enabled else switched_off(config.locks.policy)
+            why = why or needs_restart(self.config, config)
+        except SettingsError as error:
+            why = error.message
+        if why:
+            log.warning("%s", why)
+            self._announcement.end()
+            await self.dispatcher.switch_off(why)
+            await self._listener.close_port()
+            return
+        had_no_token = self.token is None
+        self.config = config
+        self._use_policy()
+        if had_no_token != (config.auth == "none"):
+            self._listener.access = self._make_access()
+            self._end_client(ANYONE)
+        if config.skills:
+            await in_thread(None, self.catalog.refresh)
+            self.bundles.look_again()
+        if not self._listener.is_open:
+            try:
+                self._listener.bind(self._listener.port)
+            except OSError:  # Another program has taken the port meanwhile.
+                self._listener.bind(0)
+            await self._listener.open_port(self._make_access())
+            await self.dispatcher.switch_off("")
+        if config.announce:
+            self._announcement.begin(self._instance())
 
     def _end_client(self, holder: TokenHolder) -> None:
         """End everything that belongs to a revoked client: its sessions, connections, jobs and
@@ -435,7 +516,8 @@ def _why_no_farm(tool: str) -> str | None:
 def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillScope]]:
     if not config.skills:
         return []
-    paths = scoped_paths(host.identity.kind, config.skill_paths, shipped=host.skill_paths)
+    places = (config.skill_paths, None, host.skill_paths, config.locks.site_skill_paths)
+    paths = scoped_paths(host.identity.kind, *places)
     # Each bundled tool needs a port, whatever capabilities a program declares.
     return paths if host.ports else [each for each in paths if each[1] != "bundled"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import urllib.parse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -49,6 +49,31 @@ class ExportTarget:
     def key(self) -> str:
         """The key of this target in the database."""
         return f"{self.endpoint} {self.project_id}"
+
+
+@dataclass(frozen=True)
+class PolicyLocks:
+    """What the machine's policy says that isn't a setting of each server's own."""
+
+    #: The policy's name and place, or empty if there is none.
+    policy: str = ""
+    #: False when callboard is switched off.
+    enabled: bool = True
+    #: The site's folder, if the policy names it, and the site's folders of skills, whose names
+    #: nobody's skills replace.
+    site: str = ""
+    site_skill_paths: Sequence[str] = ()
+    #: Folders that every path must lie in, whoever names a root; none for no limit.
+    roots_limit: Sequence[str] = ()
+    #: Folders and digests of the skills and bundles that may be used; None for any.
+    skills_from: Sequence[str] | None = None
+    bundles_from: Sequence[str] | None = None
+    #: The only folders that the tools for assets use; none for any.
+    assets: Sequence[str] = ()
+    #: The least that each kind of call needs. Without an artist, what has to be asked is refused.
+    consent: Mapping[str, str] = field(default_factory=dict)
+    #: What the log file keeps at least: ``debug``, ``info`` or ``warning``.
+    log_level: str = ""
 
 
 @dataclass(eq=False, repr=False)
@@ -118,3 +143,5 @@ class McpHttpConfig:
     farm_limit: int = 1000
     #: The command line of a callboard that has Dask; if empty, the command is searched for.
     farm_command: Sequence[str] = ()
+    #: What the machine's policy locks. The server sets it when it starts.
+    locks: PolicyLocks = PolicyLocks()

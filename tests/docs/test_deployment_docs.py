@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from callboard.records.sinks import sink_of
-from callboard.settings import OTHER_VARIABLES, SETTINGS, config_from
+from callboard.settings import OTHER_VARIABLES, SETTINGS, config_from, under_policy
+from machine_policies import machine
 from skills.skill_tree import write_files
 
 PROJECT = Path(__file__).resolve().parent.parent.parent
@@ -24,7 +25,7 @@ _CLASSES = ("CALLBOARD_OT_", "CALLBOARD_PT_", "CALLBOARD_OT", "CALLBOARD_PT")
 
 
 def test_every_variable_is_on_the_page() -> None:
-    named = {setting.variable for setting in SETTINGS}
+    named = {setting.variable for setting in SETTINGS if not setting.policy_only}
     for root in ("core", "hosts", "ui", "packaging"):
         for pattern in ("*.py", "*.json", "*.ms"):
             for path in (PROJECT / root).rglob(pattern):
@@ -35,14 +36,31 @@ def test_every_variable_is_on_the_page() -> None:
 
 
 def test_doctor_knows_every_variable() -> None:
-    known = {*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS)}
+    known = {*OTHER_VARIABLES, *(one.variable for one in SETTINGS if not one.policy_only)}
     named = {name for name in _VARIABLE.findall(PAGE) if name.startswith("CALLBOARD_")}
     assert known == named
 
 
 def test_every_setting_is_in_the_table() -> None:
     rows = re.findall(r"^\| `(\w+)` \|.*\| `(\w+)` \|$", PAGE, re.MULTILINE)
-    assert rows == [(setting.name, setting.variable) for setting in SETTINGS]
+    assert rows == [(one.name, one.variable) for one in SETTINGS if not one.policy_only]
+    rows = re.findall(r"^\| `(\w+)` \|[^|]*\| *(?:at once|by a new start) *\|$", PAGE, re.MULTILINE)
+    assert {one.name for one in SETTINGS if one.policy_only} < set(rows)
+
+
+def test_the_pages_policy_locks_what_the_page_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("CALLBOARD_SITE", "CALLBOARD_PROJECT"):
+        monkeypatch.delenv(name, raising=False)
+    site = tmp_path / "studio"
+    site.mkdir()
+    policy = machine(monkeypatch, tmp_path / "machine")
+    policy.write(FILES["policy.yaml"].replace("/studio/callboard", str(site)))
+    config = under_policy(config_from({"roots": ["/"], "records": False}, auth="none"))
+    assert (config.auth, config.records, config.locks.roots_limit) == ("token", True, ("/shows",))
+    assert config.locks.skills_from == (str(site),)
+    assert {"script.execute", "network"} <= set(config.forbidden)
 
 
 def test_the_pages_files_mean_what_the_page_says(

@@ -15,7 +15,7 @@ from callboard.bundles.installed.manifest import ManifestError, folder_name, par
 from callboard.bundles.installed.unpack import UnpackError, check_name, remove_tree, unpack
 from callboard.calls.json_schema import SchemaViolation, Validator
 from callboard.errors import SkillError
-from callboard.skills import safe_yaml
+from callboard.ground import safe_yaml
 from callboard.skills.frontmatter import split_frontmatter
 from callboard.skills.load import load_skill
 from callboard.skills.prompts.files import read_prompts

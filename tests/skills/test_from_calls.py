@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 
 from callboard.errors import SkillError
+from callboard.ground import safe_yaml
 from callboard.records.redaction import Redactor
-from callboard.skills import safe_yaml
 from callboard.skills.discovery import BUNDLED
 from callboard.skills.from_calls.skill_writer import make_skill
 from callboard.skills.load import load_skill

@@ -33,7 +33,7 @@ from callboard.panel.client_files import (
     ClientFormat,
     Instance,
     bridge,
-    formats,
+    formats_allowed,
     own_token,
     planned,
 )
@@ -63,7 +63,7 @@ class ConnectDialog(QDialog):
         self._background = Background(may_hang=True)
         self.destroyed.connect(self._background.close)
         home = Path(folder) if folder else Path.home()
-        self._formats = {name: _in_folder(one, home) for name, one in formats().items()}
+        self._formats = {name: _in_folder(one, home) for name, one in formats_allowed().items()}
         self._change: Change | None = None
         self._asked = 0
         self.client = QComboBox(self)

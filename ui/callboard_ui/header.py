@@ -22,6 +22,7 @@ _COPIED_MS = 1500
 #: The icon and the color for each name that `texts.state` returns.
 _LOOKS: dict[str, tuple[str, Kind]] = {
     "ended": ("ring", "dim"),
+    "off": ("ring", "warn"),
     "stopped": ("pause", "warn"),
     "paused": ("pause", "warn"),
     "stalled": ("clock", "warn"),

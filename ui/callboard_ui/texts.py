@@ -91,6 +91,8 @@ def state(shown: Snapshot, tr: Translate = str) -> State:
     """Return the server's state."""
     if not shown.serving:
         return State("ended", tr("The server was stopped") if shown.url else tr("Starting…"))
+    if shown.switched_off:
+        return State("off", one_line(shown.switched_off))
     if shown.stopped:
         return State("stopped", tr("Stopped, calls ended: {0}").format(shown.stopped))
     if shown.paused:

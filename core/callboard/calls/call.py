@@ -209,6 +209,8 @@ class RunningCalls:
         self.closed = False
         #: The number of calls ended by the artist's Stop; reset when callboard resumes.
         self.stopped = 0
+        #: The reason while the machine's policy has callboard switched off, or empty.
+        self.switched_off = ""
         self.calls: dict[str, Call] = {}
         #: Called when a call whose tool was found ends, with the call and its result or error.
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
@@ -276,6 +278,19 @@ class RunningCalls:
             call.cancelled_by_artist = True
             call.task.cancel()
 
+    async def switch_off(self, why: str) -> None:
+        """Refuse every call for this reason, and end those that are under way. An empty reason
+        accepts calls again."""
+        self.switched_off = why
+        if why:
+            await self.end_all()
+        self.activity.tell()
+
+    def require_on(self) -> None:
+        """Raise HostOffline while the machine's policy has callboard switched off."""
+        if self.switched_off:
+            raise HostOffline(self.switched_off)
+
     def require_going(self) -> None:
         """Raise Paused while the artist has callboard paused."""
         if self.paused:
@@ -301,6 +316,8 @@ class RunningCalls:
             )
         if not isinstance(error, asyncio.CancelledError):
             return None
+        if self.switched_off:
+            return HostOffline(self.switched_off)
         if call.paused:
             return Paused(
                 f"the artist paused callboard before {call.tool.name} began; nothing was "

@@ -51,9 +51,11 @@ class CallPaths:
     async def resolve(self, call: Call) -> None:
         """Replace the paths in the call's arguments with the paths that its tool gets. Raises
         WorkspaceResolveError."""
-        tool = call.tool
+        tool, library = call.tool, self._roots.library
+        if library is not None and tool.skill == "assets" and tool.is_shipped:
+            call.roots = library
         paths = tool.paths
-        if self._roots.policy == "strict":
+        if self._roots.policy == "strict" or call.roots is library is not None:
             held = call.roots or WorkspaceRoots(policy="strict")
             call.context.run(may_use.set, partial(_holds, held))
             paths = tool.strict_paths

@@ -119,7 +119,7 @@ class Capabilities:
         self._own = tuple(own)
         self._explicit = None if explicit is None else list(explicit)
         self.forbidden = frozenset(forbidden)
-        self._denied = {*deny, *self.forbidden}
+        self._denied = set(deny)
         self._unattended = ATTENDED_ONLY - frozenset(allow)
         self._off = set(OFF_AT_FIRST.difference(allow))
         self._attended = False
@@ -145,7 +145,8 @@ class Capabilities:
 
     @property
     def withdrawn(self) -> frozenset[str]:
-        return frozenset(self._withdrawn | self._denied | self._off.intersection(self._host.ports))
+        off = self._off.intersection(self._host.ports)
+        return frozenset(self._withdrawn | self._denied | self.forbidden | off)
 
     def describe(self) -> Json:
         """Return the offered capabilities, the host's and the withdrawn ones as JSON."""
@@ -184,10 +185,16 @@ class Capabilities:
         """Offer a capability again, unless it is forbidden."""
         with self._lock:
             self._withdrawn.discard(capability)
-            self._denied -= {capability} - self.forbidden
+            self._denied.discard(capability)
             self._off.discard(capability)
         self.refresh()
         self.decided.tell()
+
+    def forbid(self, capabilities: Iterable[str]) -> None:
+        """Replace the capabilities that the studio forbids."""
+        with self._lock:
+            self.forbidden = frozenset(capabilities)
+        self.refresh()
 
     def refresh(self) -> None:
         """Compute the offer again and notify the listeners if it changed."""

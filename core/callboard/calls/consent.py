@@ -11,7 +11,7 @@ import asyncio
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from time import time
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from callboard.calls.batch_references import require_shown
 from callboard.calls.call import Call
@@ -85,7 +85,11 @@ class ConsentDesk:
         #: Called with true when the desk becomes attended, and with false when it is no longer
         #: attended.
         self.attendance: Changes[[bool]] = Changes()
+        #: The policies as the artist chose them, and as they are in force.
+        self.chosen = dict(DEFAULT_POLICIES)
         self.policies = dict(DEFAULT_POLICIES)
+        #: The least that the studio's policy wants for each subject.
+        self._least: dict[Subject, ConsentPolicy] = {}
         self.questions: dict[str, Question] = {}
         self._changes: Changes[[]] = Changes()
         self._attendants = 0
@@ -99,9 +103,24 @@ class ConsentDesk:
         return self._changes.watch(listener)
 
     def set_policy(self, subject: Subject, policy: ConsentPolicy) -> None:
-        """Set the policy for calls of this kind from now on."""
-        self.policies[subject] = policy
+        """Set the policy for calls of this kind from now on. The studio's policy may want more."""
+        self.chosen[subject] = policy
+        self._enforce()
         self._decided()
+
+    def require(self, least: Mapping[str, str]) -> None:
+        """Make these policies the least for their subjects, whatever the artist chooses. Where the
+        artist must be asked and nobody can be, the call is then refused."""
+        kept: dict[str, ConsentPolicy] = {word: word for word in get_args(ConsentPolicy)}
+        self._least = {each: kept[least[each]] for each in DEFAULT_POLICIES if each in least}
+        self._enforce()
+        self._changes.tell()
+
+    def _enforce(self) -> None:
+        self.policies = {
+            subject: max(policy, self._least.get(subject, policy), key=_STRICTNESS)
+            for subject, policy in self.chosen.items()
+        }
 
     def use_project(
         self, policies: Mapping[Subject, ConsentPolicy] | None, grants: Iterable[Grant]
@@ -109,10 +128,11 @@ class ConsentDesk:
         """Put the opened project's decisions in force. ``policies`` is None when nothing was
         decided for it. In that case, each policy is the previous project's policy or the default,
         whichever is stricter."""
-        former, self.policies = self.policies, {**DEFAULT_POLICIES, **(policies or {})}
+        former, self.chosen = self.chosen, {**DEFAULT_POLICIES, **(policies or {})}
         if policies is None:
             for subject, policy in former.items():
-                self.policies[subject] = max(policy, self.policies[subject], key=_STRICTNESS)
+                self.chosen[subject] = max(policy, self.chosen[subject], key=_STRICTNESS)
+        self._enforce()
         self.grants.replace_project(grants)
         self._changes.tell()
 
@@ -192,6 +212,7 @@ class ConsentDesk:
         for subject in mapped.concerned:
             if self.policies[subject] == "refuse":
                 raise _refused(call, self._settings_refuse(subject))
+            self._require_somebody(call, subject)
         if self.attended and await self._ask(call, "farm", "allow", why, shown) == "refuse":
             raise _refused(call, "the artist refused it")
 
@@ -248,7 +269,10 @@ class ConsentDesk:
         policy, peer = self.policies[subject], call.request.peer
         if policy == "refuse":
             raise _refused(call, self._settings_refuse(subject))
-        if policy == "allow" or not self.attended:
+        if policy == "allow":
+            return False
+        self._require_somebody(call, subject)
+        if not self.attended:
             return False
         named = [self._tools.get(tool) for tool in tools]
         return not all(
@@ -256,7 +280,20 @@ class ConsentDesk:
             for tool in named
         )
 
+    def _require_somebody(self, call: Call, subject: Subject) -> None:
+        """Raise RefusedByArtist when the studio's policy wants an artist to be asked, and no artist
+        is there."""
+        least = self._least.get(subject, "allow")
+        if least != "allow" and not self.attended:
+            raise RefusedByArtist(
+                f"{call.tool.name} was not run: the studio's policy lets a call that "
+                f"{_WHY[subject]} run only after an artist's yes, and no artist is here to be "
+                "asked. Use an application whose callboard panel is open"
+            )
+
     def _settings_refuse(self, subject: Subject) -> str:
+        if self._least.get(subject) == "refuse":
+            return f"the studio's policy refuses a call that {_WHY[subject]}"
         return f"the artist's settings, in {self.where}, refuse a call that {_WHY[subject]}"
 
     async def _ask(

@@ -192,7 +192,8 @@ class Dispatcher(RunningCalls):
 
     def admit(self, tool: Tool) -> None:
         """Check that the host offers what the tool needs, and that calls aren't paused. Every call
-        passes this check first. Raises CapabilityMissing or Paused."""
+        passes this check first. Raises CapabilityMissing, Paused or HostOffline."""
+        self.require_on()
         if tool.required_capabilities:
             self.capabilities.check(tool.name, tool.required_capabilities, tool.ships)
         if self.paused:

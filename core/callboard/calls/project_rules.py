@@ -67,7 +67,7 @@ class RuleStore:
             return
         value = {
             "project": self._project,
-            "policies": self._desk.policies,
+            "policies": self._desk.chosen,
             "withdrawn": sorted(self._capabilities.withdrawn_by_artist),
             "grants": [_written(grant) for grant in self._desk.grants.project()],
         }

@@ -55,8 +55,14 @@ class Listening(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.INFO)
 
-    def attach(self) -> None:
+    def attach(self, level: str = "") -> None:
+        """Begin to receive records. With a ``level``, records from that level up are received,
+        whatever level the application has set."""
+        if level:
+            self.setLevel(level.upper())
         for logger in _LOGGED:
+            if level and logger.getEffectiveLevel() > self.level:
+                logger.setLevel(self.level)
             logger.addHandler(self)
 
     def detach(self) -> None:

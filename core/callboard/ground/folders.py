@@ -8,6 +8,8 @@ from pathlib import Path
 
 import platformdirs
 
+from callboard.ground.machine_policy import policy_site
+
 
 def path_of(written: str) -> Path:
     """Return the path for a string in which ``~`` means the user's home. The ``~name`` of an
@@ -26,8 +28,10 @@ def data_folder() -> Path:
 
 
 def site_folder() -> Path | None:
-    """Return the folder that a studio gives all its users to read, or None if
-    ``CALLBOARD_SITE`` doesn't name one."""
+    """Return the folder that a studio gives all its users to read, or None unless the machine's
+    policy or ``CALLBOARD_SITE`` names one. Raises PolicyError."""
+    if (fixed := policy_site()) is not None:
+        return fixed
     site = os.environ.get("CALLBOARD_SITE")
     return path_of(site).absolute() if site else None
 

@@ -240,6 +240,8 @@ class Snapshot:
     host_version: str = ""
     serving: bool = False
     paused: bool = False
+    #: Why the machine's policy lets this server answer nothing now, or empty.
+    switched_off: str = ""
     #: Number of calls that the artist's Stop ended, or 0 once calls are accepted again.
     stopped: int = 0
     url: str = ""

@@ -98,6 +98,7 @@ class ServedView:
             host_version=identity.version,
             serving=True,
             paused=dispatcher.paused,
+            switched_off=dispatcher.switched_off,
             stopped=dispatcher.stopped,
             url=self._url(),
             scene=scene,

@@ -111,7 +111,7 @@ def _described(skill: SkillMetadata, paths: list[str]) -> Json | None:
 
 def _frontmatter(data: bytes) -> object:
     # Imported here because they bring YAML, which most starts don't need.
-    from callboard.skills import safe_yaml
+    from callboard.ground import safe_yaml
     from callboard.skills.frontmatter import split_frontmatter
 
     try:

@@ -55,16 +55,20 @@ def scoped_paths(
     extra: Iterable[str | Path] = (),
     project: Path | None = None,
     shipped: Iterable[str | Path] = (),
+    first: Iterable[str | Path] = (),
 ) -> list[tuple[Path, SkillScope]]:
-    """Return search paths with their scope: a project's own skills first, bundled skills last.
+    """Return search paths with their scope: a project's own skills first, bundled skills last. The
+    folders in ``first`` precede all others, because a studio's policy has the site's skills never
+    replaced.
     Among the bundled skills, those for one host come before those for every host."""
     theirs = [Path(path) for path in shipped]
     scoped: list[tuple[Path, SkillScope]] = [] if project is None else [(project, "project")]
-    for path in search_paths(dcc, extra):
+    fixed = set(map(Path, first))
+    for path in search_paths(dcc, extra, first=first):
         if path == BUNDLED:
             scoped.extend((own, "bundled") for own in theirs)
         scope: SkillScope = "bundled" if path == BUNDLED else "user"
-        scoped.append((path, "site" if path in site_skills() else scope))
+        scoped.append((path, "site" if path in site_skills() or path in fixed else scope))
     return scoped
 
 
@@ -92,6 +96,8 @@ class SkillCatalog:
         self._scope_of: dict[str, SkillScope] = {}
         self._loaded: dict[str, SeenSkill] = {}
         self._failures: tuple[Failure, ...] = ()
+        #: Returns why a skill that doesn't ship may not be used, or None if it may.
+        self.why_not: Callable[[Path], str | None] = lambda folder: None
         #: Returns the host capabilities that bundles get now.
         self.host_capabilities: Callable[[], Sequence[str]] = tuple
         #: A failure for each bundle that the host can't serve now.
@@ -264,7 +270,7 @@ class SkillCatalog:
             shipped = [path for path, scope in self._scopes.items() if scope == "bundled"]
             before = set(self._known)
             skills, failures, self._elsewhere = scan(
-                self.paths, self._dcc, self._cache.load, shipped, self._named
+                self.paths, self._dcc, self._cache.load, shipped, self._named, self.why_not
             )
             self._cache.save()
             self._known = {one.skill.name: one.skill for one in skills}
@@ -274,7 +280,7 @@ class SkillCatalog:
             self._worse = {}
             for name, old in self._loaded.items():
                 new = self._known.get(name)
-                if new is None and self._is_still_there(old.skill.path):
+                if new is None and self._is_still_there(name, old.skill.path):
                     self._known[name] = old.skill
                 elif new is None:
                     unloaded.append(name)
@@ -301,8 +307,11 @@ class SkillCatalog:
                 self.arrived(new_names)
             return change
 
-    def _is_still_there(self, folder: Path) -> bool:
-        """Return whether a loaded skill is still on a search path, however broken it is."""
+    def _is_still_there(self, name: str, folder: Path) -> bool:
+        """Return whether a loaded skill is still on a search path, however broken it is, and may be
+        used."""
+        if not self.ships(name) and self.why_not(folder) is not None:
+            return False
         searched = any(path == folder or path in folder.parents for path in self.paths)
         return searched and os.path.lexists(folder / SKILL_FILE)
 

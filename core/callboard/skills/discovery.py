@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from callboard.ground.folders import path_of, site_folder
+from callboard.ground.machine_policy import policy_site
 from callboard.skills.model import (
     SKILL_FILE,
     Failure,
@@ -20,6 +21,10 @@ from callboard.skills.reserved_names import is_own_prefix
 
 BUNDLED = Path(__file__).parent / "bundled"
 
+_NO_PATH = (
+    "this skill path doesn't exist; mount it, or correct the --skills, variable or settings file "
+    "that names it (`callboard doctor` shows the last two)"
+)
 #: Values of ``dcc`` in a skill that suits every host.
 _EVERY_HOST = frozenset(("", "*", "any", "all", "python"))
 
@@ -28,13 +33,15 @@ def search_paths(
     dcc: str | None = None,
     extra: Iterable[str | Path] = (),
     environ: Mapping[str, str] | None = None,
+    first: Iterable[str | Path] = (),
 ) -> list[Path]:
     """Return the folders that contain skills, the most important first, without duplicates. They
     need not exist.
 
     ``CALLBOARD_SKILL_PATHS``, ``DCC_MCP_SKILL_PATHS`` and ``DCC_MCP_<DCC>_SKILL_PATHS`` hold paths
     joined by the system's path separator. ``extra``, the site's folder and the shipped skills
-    follow.
+    follow. ``first`` are folders that precede all of them. So does the site's folder, if the
+    machine's policy names the site.
     """
     environ = os.environ if environ is None else environ
     variables = ["CALLBOARD_SKILL_PATHS", "DCC_MCP_SKILL_PATHS"]
@@ -45,7 +52,8 @@ def search_paths(
         written += environ.get(variable, "").split(os.pathsep)
     written += extra
     paths = [path_of(str(text)).absolute() for text in written if str(text).strip()]
-    return list(dict.fromkeys([*paths, *site_skills(), BUNDLED]))
+    fixed = [*map(Path, first), *(site_skills() if policy_site() is not None else ())]
+    return list(dict.fromkeys([*fixed, *paths, *site_skills(), BUNDLED]))
 
 
 def site_skills() -> list[Path]:
@@ -84,6 +92,12 @@ def _holds_skill(folder: Path) -> bool:
     except OSError:
         return True
     return True
+
+
+def _may_use(folder: Path, why_not: Callable[[Path], str | None], skipped: list[Failure]) -> bool:
+    if (reason := why_not(folder)) is not None:
+        skipped.append(Failure(folder.name, ".", "held", reason))
+    return reason is None
 
 
 def load_all(
@@ -139,10 +153,12 @@ def scan(
     load: Callable[[Path], SkillMetadata],
     shipped: Collection[Path] = (BUNDLED,),
     named: Collection[Path] = (),
+    why_not: Callable[[Path], str | None] = lambda folder: None,
 ) -> Scan:
     """Like :func:`scan_and_load`, over exactly these search paths, the most important first. Skills
     in ``shipped`` paths are never replaced by a skill with the same name from elsewhere. A missing
-    path in ``named`` is reported, because a person or a setting names it."""
+    path in ``named`` is reported, because a person or a setting names it. ``why_not`` returns why a
+    skill that doesn't ship may not be used, or None."""
     by_name: dict[str, Found] = {}
     skipped: list[Failure] = []
     elsewhere: list[SkillMetadata] = []
@@ -151,16 +167,14 @@ def scan(
             folders = list(skill_folders(search_path))
         except FileNotFoundError:
             if search_path in named:
-                reason = (
-                    "this skill path doesn't exist; mount it, or correct the --skills, variable or "
-                    "settings file that names it (`callboard doctor` shows the last two)"
-                )
-                skipped.append(Failure(shown_folder(search_path), ".", "missing", reason))
+                skipped.append(Failure(shown_folder(search_path), ".", "missing", _NO_PATH))
             continue
         except OSError as error:
             reason = f"the search path can't be listed: {error.strerror or 'unreadable'}"
             skipped.append(Failure(search_path.name, ".", "read", reason))
             continue
+        if search_path not in shipped:
+            folders = [each for each in folders if _may_use(each, why_not, skipped)]
         for folder, skill in load_all(folders, load):
             if not is_usable(skill):
                 skipped.extend(skill.failures)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from callboard.skills import safe_yaml
+from callboard.ground import safe_yaml
 from callboard.skills.model import SKILL_FILE
 from callboard.skills.skill_files import FileProblem, read_text, resolve_inside
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from callboard.calls.capabilities import VOCABULARY
-from callboard.skills import safe_yaml
+from callboard.ground import safe_yaml
 from callboard.skills.frontmatter import frontmatter
 from callboard.skills.model import SKILL_FILE, SkillMetadata
 from callboard.skills.resource_files import KEYS

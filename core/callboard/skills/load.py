@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from callboard.skills import safe_yaml
+from callboard.ground import safe_yaml
 from callboard.skills.frontmatter import split_frontmatter
 from callboard.skills.model import (
     SKILL_FILE,

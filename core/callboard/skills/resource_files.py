@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from callboard.ground import safe_yaml
 from callboard.ports.capability_names import FILESYSTEM_WRITE, SCENE_MUTATE, SCRIPT
 from callboard.protocol.tool_names import is_tool_name
-from callboard.skills import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata, ToolDeclaration
 from callboard.skills.reserved_names import SCHEMES
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside

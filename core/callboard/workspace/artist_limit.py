@@ -20,11 +20,13 @@ class LimitedRoots(NamedTuple):
     inside: tuple[Root, ...]
     outside: tuple[Root, ...]
 
-    def roots(self, allowed: Sequence[str], policy: RootsPolicy) -> WorkspaceRoots:
+    def roots(
+        self, allowed: Sequence[str], policy: RootsPolicy, limit: WorkspaceRoots | None = None
+    ) -> WorkspaceRoots:
         """Return the roots of a call. ``allowed`` are the paths of ``outside`` that a person
-        allowed."""
+        allowed. Paths must lie in ``limit`` too."""
         added = [root for root in self.outside if root.path in allowed]
-        ceiling = WorkspaceRoots([*self.artist, *added], policy=policy)
+        ceiling = WorkspaceRoots([*self.artist, *added], policy=policy, ceiling=limit)
         seen = [*self.inside, *added]
         return WorkspaceRoots(seen, policy=policy, ceiling=ceiling) if seen else ceiling
 
@@ -48,6 +50,24 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
         elif not any(one.path and WorkspaceRoots([root]).contains(one.path) for one in artist):
             outside.append(root)
     return LimitedRoots(client, tuple(artist), tuple(inside), tuple(outside))
+
+
+def within(roots: Sequence[Root], limit: WorkspaceRoots | None) -> list[Root]:
+    """Return the roots that the limit leaves, as their paths are written, or the limit's own
+    folders if it leaves none. Waits for no disk: where a folder really leads is checked with each
+    path."""
+    if limit is None:
+        return list(roots)
+    as_written = WorkspaceRoots(limit.roots, realpath=os.path.normpath)
+    left: list[Root] = []
+    for root in roots:
+        if root.path is not None and as_written.contains(root.path):
+            left.append(root)
+            continue
+        around = WorkspaceRoots([root], realpath=os.path.normpath)
+        inside = (one for one in limit.roots if one.path is not None and around.contains(one.path))
+        left += [one._replace(read_only=one.read_only or root.read_only) for one in inside]
+    return left or list(limit.roots)
 
 
 def is_whole_disk(root: Root) -> bool:

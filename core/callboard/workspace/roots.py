@@ -18,7 +18,7 @@ from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
 from callboard.errors import PeerError, WorkspaceResolveError
 from callboard.protocol.peer import Ask, AskFailed, Peer, PeerRequest
-from callboard.workspace.artist_limit import LimitedRoots, is_whole_disk, judge
+from callboard.workspace.artist_limit import LimitedRoots, is_whole_disk, judge, within
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots, parse_root
 from callboard.workspace.outside_answers import OutsideAnswers
 
@@ -61,20 +61,23 @@ class RootsBook:
         self,
         artist: Sequence[str | Root] = (),
         policy: RootsPolicy = "advisory",
-        always_strict: bool = False,
     ) -> None:
-        """With ``always_strict`` the policy is strict, and can't be changed."""
-        self.artist = [_artist_root(root) for root in artist]
+        self._chosen = [_artist_root(root) for root in artist]
+        self._limit: WorkspaceRoots | None = None
+        self.artist = list(self._chosen)
         self.project: list[Root] = []
         self._chosen_by_call: list[str] | None = None
-        self._always_strict = always_strict
-        self.policy: RootsPolicy = "strict" if always_strict else policy
+        self._always_strict = False
+        self._chosen_policy = policy
+        self.policy: RootsPolicy = policy
         self.answer_timeout = ANSWER_TIMEOUT
         self.call_patience = CALL_PATIENCE
         self._changes: Changes[[]] = Changes()
         #: A client without a session is forgotten after its request.
         self._known: WeakKeyDictionary[Peer, ClientRoots] = WeakKeyDictionary()
         self._answers = OutsideAnswers()
+        #: The studio's folders of assets, the only ones that the tools for assets see, if any.
+        self.library: WorkspaceRoots | None = None
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
         """Call ``listener`` when a client comes or goes, when a client names its roots, and when
@@ -83,8 +86,18 @@ class RootsBook:
 
     def set_artist(self, roots: Sequence[Root]) -> None:
         """Replace the artist's own roots. The first one is the workspace."""
-        self.artist = list(roots)
+        self._chosen = list(roots)
+        self.artist = within(self._chosen, self._limit)
         self._changes.tell()
+
+    def lock(self, limit: Sequence[str | Root], *, always_strict: bool) -> None:
+        """Let paths lie only in the folders of ``limit``, if it has any, whoever names a root. With
+        ``always_strict`` the policy is strict, whatever the artist chooses."""
+        folders = [_artist_root(root) for root in limit]
+        self._limit = WorkspaceRoots(folders) if folders else None
+        self.artist = within(self._chosen, self._limit)
+        self._always_strict = always_strict
+        self.set_policy(self._chosen_policy)
 
     def set_project(self, folders: Sequence[str]) -> None:
         """Set the host's project folders, which are used when neither the client nor the artist has
@@ -110,6 +123,7 @@ class RootsBook:
 
     def set_policy(self, policy: RootsPolicy) -> None:
         """Replace the policy, including for the connected clients."""
+        self._chosen_policy = policy
         self.policy = "strict" if self._always_strict else policy
         self._changes.tell()
 
@@ -203,7 +217,8 @@ class RootsBook:
         if judged is None or judged.client is not roots or judged.artist != artist:
             judged = client.judged = await (in_thread or _in_thread)(partial(judge, roots, artist))
         for_now = await self._ask_about(request.peer, judged, ask)
-        return judged.roots([*self._allowed(request.peer), *for_now], self.policy)
+        allowed = [*self._allowed(request.peer), *for_now]
+        return judged.roots(allowed, self.policy, self._limit)
 
     async def _ask_about(
         self, peer: Peer, judged: LimitedRoots, ask: AskPerson | None
@@ -232,7 +247,7 @@ class RootsBook:
         if peer is None or client is None or client.roots is None or not self.artist:
             return self._without_ceiling(client) or WorkspaceRoots()
         judged = judge(client.roots, tuple(self.artist))
-        return judged.roots(self._allowed(peer), self.policy)
+        return judged.roots(self._allowed(peer), self.policy, self._limit)
 
     def _without_ceiling(self, client: ClientRoots | None) -> WorkspaceRoots | None:
         if not self.artist and client is not None and client.roots is not None:
@@ -241,7 +256,7 @@ class RootsBook:
                 return WorkspaceRoots(named, policy=self.policy)
         roots = self.artist or self.project
         if roots or self.policy == "strict":
-            return WorkspaceRoots(roots, policy=self.policy)
+            return WorkspaceRoots(roots, policy=self.policy, ceiling=self._limit)
         return None
 
     async def _of_client(self, request: PeerRequest, needed: bool) -> ClientRoots | None:

@@ -9,17 +9,20 @@ from typing import Any
 
 from callboard.clients.kept_tokens import read_token
 from callboard.content import Json
-from callboard.errors import CallboardError, PeerError
+from callboard.errors import CallboardError, HostOffline, PeerError
+from callboard.ground.machine_policy import SettingsError
 from callboard.protocol import jsonrpc
 from callboard.protocol.jsonrpc import Id, Invalid, Notification, Request, Response
 from callboard.protocol.session import INFLIGHT_LIMIT
 from callboard.protocol.stateless import is_stateless
+from callboard.settings import why_off
 from callboard.transport.http.mcp import BATCH_LIMIT
 from callboard.transport.instances import Instance
 from callboard_programs.bridge.stdio_lines import LINE_LIMIT
 from callboard_programs.client.http_client import CANCELLED
 from callboard_programs.relay.finder import Finder
 from callboard_programs.relay.host_side import HostSide
+from callboard_programs.relay.offline import CALLS
 from callboard_programs.relay.reconnect import own_token
 
 #: Seconds allowed for finishing requests once the client's input has ended.
@@ -162,6 +165,8 @@ class Bridge:
         await self._side.receive(message)
 
     async def _answer(self, request: Request) -> Json | None:
+        if request.method in CALLS and (why := _why_off()):
+            return _error(request.id, HostOffline(why))
         if _is_stateless(request):
             return (await self._side.answer_stateless(request, self))[1]
         if request.method == "initialize":
@@ -177,6 +182,13 @@ class Bridge:
 
 def _is_stateless(request: Request) -> bool:
     return request.method == "server/discover" or is_stateless(request, {})
+
+
+def _why_off() -> str | None:
+    try:
+        return why_off()
+    except SettingsError as error:
+        return error.message
 
 
 async def _refused(request: Request, error: CallboardError) -> Json:

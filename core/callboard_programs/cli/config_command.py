@@ -9,7 +9,14 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import PeerError
 from callboard.ground.plain_text import plain_json
-from callboard.panel.client_files import ClientFormat, bridge, formats, own_token, planned
+from callboard.panel.client_files import (
+    ClientFormat,
+    bridge,
+    formats,
+    own_token,
+    planned,
+    require_allowed,
+)
 from callboard_programs.cli.install_link import install_link
 from callboard_programs.cli.instance import choose
 from callboard_programs.gateway.kept_address import gateway_url, instance_path
@@ -48,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    known, name = formats()[arguments.client], arguments.name or arguments.client
+    known, name = require_allowed(arguments.client), arguments.name or arguments.client
     if arguments.user:
         known = known.users
     if arguments.write and known.path is None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import tornado
 
+from callboard.ground.machine_policy import PolicyError
 from callboard.ground.plain_text import plain
 from callboard.ground.version import __version__
 from callboard.host_kit.headless import pip_install
@@ -73,7 +74,12 @@ def _show_settings(*, as_json: bool) -> int:
     values, missing = settled(named), [*misspelt, *absent(named)]
     if as_json:
         rows = [
-            {"name": one.setting.name, "value": one.value, "by": [who for who, _ in one.by]}
+            {
+                "name": one.setting.name,
+                "value": one.value,
+                "by": [who for who, _ in one.by],
+                "locked": one.locked,
+            }
             for one in values
         ]
         print(json.dumps({"settings": rows, "wrong": missing}, indent=2, ensure_ascii=False))
@@ -110,9 +116,12 @@ def findings() -> Iterator[tuple[bool, str]]:
     yield from _instances(served)
     yield from _gateway()
     yield from _settings()
-    yield from _records()
-    yield from _skills(served)
-    yield from _bundles()
+    try:
+        yield from _records()
+        yield from _skills(served)
+        yield from _bundles()
+    except PolicyError:
+        return  # The settings' lines say why.
 
 
 def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
@@ -152,10 +161,12 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
 
 
 def _settings() -> Iterator[tuple[bool, str]]:
-    from callboard.settings import SettingsError, absent, sources
+    from callboard.settings import SettingsError, absent, sources, why_off
 
     yield from _variables()
     try:
+        if (why := why_off()) is not None:
+            yield False, why
         named = sources({})
         files = [source.label for source in named]
     except SettingsError as error:

@@ -10,11 +10,11 @@ import os
 import sys
 from pathlib import Path
 
-from callboard.errors import PeerError
+from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain
 from callboard.headless.number_arguments import port_number, seconds
 from callboard.headless.stop_signals import Ending
-from callboard.settings import config_from
+from callboard.settings import config_from, locked, under_policy, why_off
 from callboard_programs.gateway.certificate import Certificate, own_certificate
 from callboard_programs.gateway.gateway import Gateway
 from callboard_programs.gateway.kept_names import forget, kept_names
@@ -68,6 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.names or arguments.forget:
         print(_forget(arguments.forget) if arguments.forget else _names())
         return 0
+    if (why := why_off()) is not None:
+        raise HostError(why)
     if arguments.open and arguments.port is None:
         from callboard_programs.gateway.page.browser import running_link
 
@@ -75,13 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
         if link is not None:
             _open(link)
             return 0
-    token = arguments.auth == "token"
+    token = arguments.auth == "token" or locked("auth") is not None
     gateway = Gateway(
         arguments.port,
         token=token,
         idle=arguments.idle,
         outside=_outside(arguments),
-        records=bool(config_from({}).records),
+        records=bool(under_policy(config_from({})).records),
     )
     asyncio.run(_serve(gateway, opens=arguments.open))
     return 0
@@ -108,7 +110,9 @@ def _outside(arguments: argparse.Namespace) -> Outside | None:
         raise PeerError("give both --certificate FILE and --key FILE, or neither")
     if arguments.listen is None:
         return None
-    if arguments.auth == "none":
+    if locked("listen") is False:
+        raise PeerError("this machine's policy doesn't let a gateway listen for other machines")
+    if arguments.auth == "none" and locked("auth") is None:
         raise PeerError("every client on another machine needs a token; leave --auth none out")
     address, port = outside_address(arguments.listen)
     if arguments.certificate is None:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.plain_text import plain
+from callboard.settings import why_off
 from callboard.transport.instances import Instance, answer_of, listed
 
 #: Maximum bytes of an instance's answer about its tools.
@@ -22,6 +23,8 @@ def choose(wanted: str | None) -> Instance:
     matching = [i for i in running if wanted is None or i.id.startswith(wanted) or i.kind == wanted]
     if len(matching) == 1:
         return matching[0]
+    if not running and (why := why_off()) is not None:
+        raise HostError(why)
     if not running:
         raise HostError(
             "no instance is running; start Maya, Blender … with callboard, or run `callboard serve`"

@@ -17,7 +17,7 @@ from callboard.records.model import CallRecord
 from callboard.records.reader import MAX_PAGE, Filter, Reader
 from callboard.records.redaction import Redactor
 from callboard.records.store import default_folder
-from callboard.settings import config_from
+from callboard.settings import config_from, under_policy
 from callboard.skills.discovery import BUNDLED, scan, search_paths
 from callboard.skills.from_calls.skill_writer import NewSkill, make_skill
 from callboard.skills.load import load_skill
@@ -31,7 +31,7 @@ def make(parent: Path, name: str, ids: Sequence[str], since: str) -> Path:
     """Write the skill and return its folder. Print on stderr which calls were left out. Raises
     PeerError, HostError or SkillError."""
     calls = _chosen(Reader(default_folder()), ids, since)
-    paths = search_paths(extra=config_from({}).skill_paths)
+    paths = search_paths(extra=under_policy(config_from({})).skill_paths)
     skills = [one.skill for one in scan(paths, None, load_skill)[0]]
     new = make_skill(name, calls, skills, Redactor().text)
     folder = write_folder(parent, name, new.files)

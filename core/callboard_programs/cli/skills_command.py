@@ -10,7 +10,7 @@ from typing import Any
 
 from callboard.bundles.installed.install_folders import as_offered, places
 from callboard.bundles.installed.skill_check import trouble_here
-from callboard.settings import config_from
+from callboard.settings import config_from, under_policy
 from callboard.skills.discovery import scan_and_load
 from callboard_programs.cli.instance import offered_skills
 
@@ -63,7 +63,7 @@ def _bundles(project: Path) -> Iterator[dict[str, Any]]:
 
 def _skills() -> list[dict[str, Any]]:
     """Return the skills that a server started here, with this Python, would find."""
-    skills, _ = scan_and_load(extra_paths=config_from({}).skill_paths)
+    skills, _ = scan_and_load(extra_paths=under_policy(config_from({})).skill_paths)
     return [
         {
             "name": one.name,

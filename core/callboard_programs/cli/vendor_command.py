@@ -15,7 +15,7 @@ from pathlib import Path
 
 from callboard.errors import HostError, PeerError
 from callboard.ground.plain_text import plain, plain_json
-from callboard.settings import config_from
+from callboard.settings import config_from, under_policy
 from callboard.skills.discovery import load_all, search_paths, skill_folders, suits
 from callboard.skills.load import load_skill
 from callboard.skills.model import SkillMetadata, is_usable
@@ -98,7 +98,7 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
 def _called(name: str, host: str | None) -> list[SkillMetadata]:
     """Return the skills with that name that a server started here would find, and those that
     running servers find in skill paths of their own."""
-    here = search_paths(extra=config_from({}).skill_paths)
+    here = search_paths(extra=under_policy(config_from({})).skill_paths)
     by_folder: dict[Path, SkillMetadata] = {}
     for paths in (here, *(map(Path, one.instance.skill_paths) for one in listed())):
         # One variant for each application. If two are for the same application, the first one is

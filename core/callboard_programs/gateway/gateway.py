@@ -15,9 +15,11 @@ from callboard.errors import HostError
 from callboard.ground.live_process import start_ticks
 from callboard.ground.version import __version__
 from callboard.protocol.subscriptions import Topic
+from callboard.settings import SettingsError, locked, why_off
 from callboard.transport.http.incoming_request import IncomingRequest
 from callboard.transport.http.listener import Listener
 from callboard.transport.instances import Announcement, Instance, new_id
+from callboard.transport.policy_watch import PolicyWatch
 from callboard_programs.gateway import running_gateway
 from callboard_programs.gateway.capability_requests import CapabilityRequests
 from callboard_programs.gateway.conversations import StatelessConversations
@@ -78,6 +80,8 @@ class Gateway:
         self._access: PageAccess
         self._page = PageEndpoint(self._login, self._feed, lambda: self._access)
         self._watching: asyncio.Task[None] | None = None
+        self._policy = PolicyWatch(self._policy_changed)
+        self._announcement = Announcement(running_gateway.folder())
 
     @property
     def url(self) -> str:
@@ -123,19 +127,17 @@ class Gateway:
         for kept in (self._named.sessions, self._own.sessions, self._stateless):
             self._listener.sweeps.watch(kept.expire)
         self._listener.sweeps.watch(self._clients.reread)
+        self._listener.sweeps.watch(self._policy.check)
         self._clients.revoked.watch(self._end_client)
         self._access = PageAccess(self._listener.port, self.token, self._clients.find, self._login)
         await self._listener.start(self._access)
         self._watching = asyncio.ensure_future(self._watch(ending))
-        announcement = Announcement(running_gateway.folder())
-        pid = os.getpid()
-        about = (self.id, GATEWAY, "Gateway", self.url, self.token, pid, time())
-        announcement.begin(Instance(*about, ticks=start_ticks(pid), version=__version__))
+        self._announce()
         try:
             ready()
             await ending.wait()
         finally:
-            announcement.end()
+            self._announcement.end()
             self._watching.cancel()
             self._page.close()
             self._feed.close()
@@ -150,6 +152,45 @@ class Gateway:
             if self._remote is not None:
                 await self._remote.stop()
             await asyncio.to_thread(self._requests.close)
+
+    def _announce(self) -> None:
+        pid = os.getpid()
+        about = (self.id, GATEWAY, "Gateway", self.url, self.token, pid, time())
+        self._announcement.begin(Instance(*about, ticks=start_ticks(pid), version=__version__))
+
+    async def _policy_changed(self) -> None:
+        """Close or open the ports, as the machine's new policy says."""
+        try:
+            why = await asyncio.to_thread(why_off)
+            listens = await asyncio.to_thread(locked, "listen") is not False
+            if why is None and self.token is None and locked("auth") is not None:
+                why = "this machine's policy wants a token of every client; start the gateway again"
+        except SettingsError as error:
+            why, listens = error.message, False
+        if why is not None:
+            log.warning("%s", why)
+            self._announcement.end()
+            await self._listener.close_port()
+        elif not self._listener.is_open:
+            try:
+                self._listener.bind(self._listener.port)
+            except OSError as error:
+                log.warning("the gateway's port is taken; start the gateway again: %s", error)
+                return
+            await self._listener.open_port(self._access)
+            self._announce()
+        await self._open_remote(listens and self._listener.is_open)
+
+    async def _open_remote(self, wanted: bool) -> None:
+        remote = self._remote
+        if remote is None or remote.is_open == wanted:
+            return
+        if not wanted:
+            log.warning("this machine's policy lets no other machine connect now")
+            await remote.close_port()
+            return
+        remote.bind(remote.port)
+        await remote.open_port(remote.access)
 
     def _keep(self, address: KeptAddress) -> None:
         try:

@@ -39,7 +39,7 @@ _NO_PROMPTS: Json = {
 _LIST_KEYS = {method: key for key, method in LISTS.items()}
 #: Requests that are remembered and repeated to the next host.
 _REMEMBERED = ("resources/subscribe", "resources/unsubscribe", "logging/setLevel")
-_CALLS = (
+CALLS = (
     "tools/call",
     "prompts/get",
     "resources/read",
@@ -94,7 +94,7 @@ class OfflineServer:
             if method == "logging/setLevel":
                 set_level(request.peer, request.params.get("level"))
             return {}
-        if method not in _CALLS:
+        if method not in CALLS:
             raise MethodNotFound(f"Method not found: '{method[:80]}'")
         if self._choice.offered and self._choice.takes(request):
             return await self._choice.call(request.params.get("arguments"))

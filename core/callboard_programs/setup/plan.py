@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from callboard.client_files.change import Change, planned
-from callboard.client_files.known import ClientFormat, bridge, formats
+from callboard.client_files.known import ClientFormat, bridge
 from callboard.clients.book import ClientBook
 from callboard.clients.kept_tokens import token_of
 from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
+from callboard.panel.client_files import formats_allowed, require_allowed
 from callboard_programs.gateway.kept_address import gateway_url
 from callboard_programs.install.hosts import HOSTS, installer
 
@@ -107,8 +108,11 @@ def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
             "clients start callboard's bridge, but it isn't installed for this user: install it "
             "with `pipx install FILE`, where FILE is callboard's wheel, then run `callboard setup`"
         )
-    known = formats()
-    here = clients or [name for name, one in known.items() if one.is_here()]
+    known = formats_allowed()
+    here = [name for name, one in known.items() if one.is_here()]
+    if clients:
+        known = {name: require_allowed(name) for name in clients}
+        here = list(clients)
     return Plan(_hosts(hosts), [_client(name, known[name].users, gateway) for name in here])
 
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 import fastjsonschema
 
 from callboard.calls.invisible import hides, shown
-from callboard.skills import safe_yaml
+from callboard.ground import safe_yaml
 from callboard.skills.called_function import Signatures
 from callboard.skills.dependencies import dependency_failures
 from callboard.skills.discovery import BUNDLED, load_all, skill_folders

@@ -24,6 +24,7 @@ _NARROW, _ASKED, _CLIENTS = 28, 4, 3
 #: The icon for each name of a state.
 _ICONS = {
     "ended": "CANCEL",
+    "off": "CANCEL",
     "stopped": "SNAP_FACE",
     "paused": "PAUSE",
     "asking": "QUESTION",
@@ -62,7 +63,10 @@ class CALLBOARD_PT_main(_Tab):
         row.operator("callboard.stop", icon="SNAP_FACE")
         # While the sidebar is being drawn, the main thread isn't stuck.
         state, window = texts.state(replace(shown, stalled_ms=0)), residence.window
-        layout.label(text=_in_words(state), icon=_ICONS[state.name])
+        if shown.switched_off:
+            draw_text(layout, shown.switched_off, _ICONS[state.name])
+        else:
+            layout.label(text=_in_words(state), icon=_ICONS[state.name])
         row = layout.row()
         row.enabled = window is None or not window.opening
         row.operator("callboard.window", icon="WINDOW")

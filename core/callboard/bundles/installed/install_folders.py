@@ -16,6 +16,7 @@ from typing import Literal
 from callboard.bundles.files.host_resources import CAPABILITY
 from callboard.bundles.installed.install import Bundles, InstalledBundle
 from callboard.ground.folders import data_folder, site_folder
+from callboard.ground.machine_policy import policy_site
 
 BundleScope = Literal["user", "project", "site"]
 
@@ -46,13 +47,14 @@ def site_bundles() -> Bundles | None:
 
 
 def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
-    """Return the places to search, the most important first."""
+    """Return the places to search, the most important first. That is the site's, if the machine's
+    policy names the site."""
     project_places: list[tuple[Bundles, BundleScope]] = [
         (project_bundles(path), "project") for path in projects
     ]
     listed: list[tuple[Bundles, BundleScope]] = [*project_places, (user_bundles(), "user")]
     if (site := site_bundles()) is not None:
-        listed.append((site, "site"))
+        listed.insert(0 if policy_site() is not None else len(listed), (site, "site"))
     return listed
 
 

@@ -121,7 +121,7 @@ class BundleServer:
 
     def _own_roots(self) -> WorkspaceRoots:
         book = self._book
-        return WorkspaceRoots(book.artist or book.project, policy=book.policy)
+        return book.seen_by(None)
 
     def _make_process(self, roots: Callable[[], WorkspaceRoots]) -> BundleServer:
         return BundleServer(self.bundle, self._book, self._workspaces, None, roots)

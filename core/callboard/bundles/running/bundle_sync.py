@@ -68,7 +68,10 @@ class BundleSync:
         loop: asyncio.AbstractEventLoop,
         prompts: PromptRegistry,
         serve_resources: ServeResources,
+        why_not: Callable[[Path], str | None] = lambda folder: None,
     ) -> None:
+        """``why_not`` returns why the bundle in that folder may not be used, or None."""
+        self._why_not = why_not
         self._prompts = prompts
         self._serve_resources = serve_resources
         self._catalog = catalog
@@ -139,6 +142,7 @@ class BundleSync:
 
     def _find(self) -> list[tuple[Bundles, InstalledBundle, SkillScope]]:
         by_name: dict[str, tuple[Bundles, InstalledBundle, SkillScope]] = {}
+        refused: dict[str, str] = {}
         for place, scope in places(self._projects):
             try:
                 installed = place.installed()
@@ -146,13 +150,21 @@ class BundleSync:
                 log.warning("bundles can't be read: %s", error.strerror)
                 continue
             for bundle in installed:
-                by_name.setdefault(bundle.name, (place, bundle, scope))
+                why = self._why_not(bundle.folder)
+                # One that may not be used doesn't take the name of one that may.
+                if bundle.name not in by_name or (why is None and bundle.name in refused):
+                    by_name[bundle.name] = (place, bundle, scope)
+                    refused.pop(bundle.name, None)
+                    if why is not None:
+                        refused[bundle.name] = why
         self._provided = self.workspaces.provided
         self._held = {}
         for name, each in by_name.items():
             bundle, required = as_offered(each[1], self._provided)
             by_name[name] = (each[0], bundle, each[2])
-            if required:
+            if name in refused:
+                self._held[bundle.folder] = refused[name]
+            elif required:
                 self._held[bundle.folder] = (
                     f"it requires {', '.join(required)}, which this host doesn't offer now; "
                     "restore filesystem.read if it was withdrawn"

@@ -48,6 +48,8 @@ class HostBundles:
         self._capabilities = capabilities
         self._lock = threading.Lock()
         self._workspaces: Workspaces | None = None
+        #: Returns why the bundle in that folder may not be used, or None if it may.
+        self.why_not: Callable[[Path], str | None] = lambda folder: None
 
         def make() -> BundleSync:
             from callboard.bundles.running.bundle_sync import BundleSync
@@ -55,6 +57,7 @@ class HostBundles:
             return BundleSync(
                 *(catalog, base, kind, tools, roots),
                 *(self.workspaces(), loop, prompts, serve_resources),
+                lambda folder: self.why_not(folder),
             )
 
         self._make: Callable[[], BundleSync] = make
@@ -84,6 +87,11 @@ class HostBundles:
         keeper = self._find_keeper()
         if keeper is not None and keeper.changed():
             self._loop.run_in_executor(None, keeper.refresh)
+
+    def look_again(self) -> None:
+        """Find, on another thread, which installed bundles may be used now."""
+        if self.keeper is not None:
+            self._loop.run_in_executor(None, self.keeper.refresh)
 
     def project_changed(self) -> None:
         """Note that the host has opened another project, which may have its own bundles."""

@@ -7,7 +7,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from callboard.skills import safe_yaml
+from callboard.ground import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.skill_files import FileProblem, expand, read_text, relative
 from callboard.skills.workflows.files import read_workflow, read_workflows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from callboard.skills import safe_yaml
+from callboard.ground import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.prompts.derived import PromptReading, derive, workflow_prompt
 from callboard.skills.prompts.prompt import Prompt, check_name, make_prompt

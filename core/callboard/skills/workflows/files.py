@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from callboard.ground import safe_yaml
 from callboard.protocol.tool_names import is_tool_name
-from callboard.skills import safe_yaml
 from callboard.skills.model import Failure, SkillMetadata
 from callboard.skills.skill_files import FileProblem, expand, read_text, relative
 from callboard.skills.workflows.workflow import (

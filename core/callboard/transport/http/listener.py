@@ -65,6 +65,7 @@ class Listener:
         #: Connections that are closed on our side while their clients still send.
         self.lingering: set[SocketStream] = set()
         self._server: asyncio.Server | None = None
+        self._tls: SSLContext | None = None
         self._handshakes: Handshakes | None = None
         self._sweeper: asyncio.Task[None] | None = None
         self.access: Access
@@ -90,9 +91,15 @@ class Listener:
         self.port = self._socket.getsockname()[1]
 
     async def start(self, access: Access, tls: SSLContext | None = None) -> None:
-        self.access = access
+        self._tls = tls
         self.route(instance_proof.PATH, self._prove)
-        loop = asyncio.get_running_loop()
+        await self.open_port(access)
+        self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
+
+    async def open_port(self, access: Access) -> None:
+        """Accept connections at the port that :meth:`bind` took."""
+        self.access = access
+        loop, tls = asyncio.get_running_loop(), self._tls
         # Connections accepted in one iteration of the loop all arrive before the oldest stranger is
         # closed.
         at_once = min(BACKLOG, self.limits.handshakes)
@@ -108,7 +115,11 @@ class Listener:
             )
             arrival = self._handshakes.arrival
         self._server = await loop.create_server(arrival, sock=self._socket, backlog=at_once)
-        self._sweeper = loop.create_task(self._sweep())
+
+    @property
+    def is_open(self) -> bool:
+        """True while connections are accepted."""
+        return self._server is not None
 
     @property
     def busy(self) -> bool:
@@ -126,6 +137,13 @@ class Listener:
         """Close the port and every connection."""
         if self._sweeper is not None:
             self._sweeper.cancel()
+        if self._server is None:
+            self._socket.close()
+        else:
+            await self.close_port()
+
+    async def close_port(self) -> None:
+        """Close the port and every connection until :meth:`bind` and :meth:`open_port`."""
         if self._server is not None:
             # A server that closes now would lose connections that it just accepted, and leave them
             # open.
@@ -134,6 +152,7 @@ class Listener:
             for _ in range(_TURNS_TO_COME_IN):
                 await asyncio.sleep(0)
             self._server.close()
+            self._server = None
             if self._handshakes is not None:
                 await self._handshakes.stop()
             for stream, incoming in list(self.incoming_requests.items()):
@@ -141,13 +160,12 @@ class Listener:
                 stream.close()
             if self._general is not None:
                 await self._general.stop()
+                self._general = None
             for stream in list(self.lingering):
                 stream.abort()
             # asyncio reports one iteration later that the connections ended.
             while self.incoming_requests or self.lingering:
                 await asyncio.sleep(0)
-        else:
-            self._socket.close()
 
     def _connected(self, stream: SocketStream) -> None:
         self.strangers[stream] = monotonic()

@@ -6,8 +6,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.skills import safe_yaml, yaml_events
-from callboard.skills.safe_yaml import YamlError, load
+from callboard.ground import safe_yaml, yaml_events
+from callboard.ground.safe_yaml import YamlError, load
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{chr(98 + i)}: &{chr(98 + i)} [{', '.join(['*' + chr(97 + i)] * 10)}]\n" for i in range(8)

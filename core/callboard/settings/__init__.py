@@ -1,8 +1,9 @@
 """The settings that a server starts with. They come from the command line, the environment and
 files.
 
-The first of these sources that has a value for a setting counts: the command line (in an
-application, what the artist chose there), ``CALLBOARD_<NAME>``, the files that
+What the machine's policy sets, it locks: see :func:`under_policy`, the one place where that is
+decided. Otherwise the first of these sources that has a value for a setting counts: the command
+line (in an application, what the artist chose there), ``CALLBOARD_<NAME>``, the files that
 ``CALLBOARD_SETTINGS`` names, the site's file for the project that ``CALLBOARD_PROJECT`` names, the
 user's file, the site's file. The sources' folders of skills and denied capabilities are combined
 instead, and ``strict`` stays strict: no source below a site can allow what it forbids. A settings
@@ -12,34 +13,30 @@ file is never read merely because it lies next to a scene.
 from __future__ import annotations
 
 import logging
-import math
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
-from callboard.config import McpHttpConfig
-from callboard.errors import PeerError
+from callboard.config import McpHttpConfig, PolicyLocks
 from callboard.ground.folders import data_folder, path_of, site_folder
+from callboard.ground.machine_policy import (
+    PolicyError,
+    policy_site,
+    switched_off,
+    written_policy,
+)
+from callboard.ground.machine_policy import SettingsError as SettingsError
 from callboard.ground.regular_file import refuse_special
+from callboard.ports.capability_names import NETWORK
+from callboard.settings.known import PATHS, checked, named_setting
+from callboard.settings.known import SETTINGS as SETTINGS
+from callboard.settings.known import ServerSetting as ServerSetting
 
 log = logging.getLogger(__name__)
 
-Kind = Literal[
-    "folders",
-    "files",
-    "words",
-    "text",
-    "port",
-    "count",
-    "seconds",
-    "yes or no",
-    "yes, no or required",
-    "policy",
-]
-#: Kinds whose values are paths.
-_PATHS = ("folders", "files")
 FILE = "settings.yaml"
 #: The value of ``records`` with which a call that can't be recorded is refused.
 REQUIRED = "required"
@@ -47,49 +44,13 @@ _PROJECT = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _MOST_BYTES = 2**20
 #: Maximum projects that a message names.
 _MOST_PROJECTS = 20
-
-
-class SettingsError(PeerError):
-    """Raised for an invalid setting. The server doesn't start then, because the setting might
-    forbid something."""
-
-
-class ServerSetting(NamedTuple):
-    """One setting. ``name`` is that of McpHttpConfig's field. If ``adds`` is true, all sources'
-    values are combined."""
-
-    name: str
-    kind: Kind
-    what: str
-    default: Any
-    adds: bool = False
-
-    @property
-    def variable(self) -> str:
-        return f"CALLBOARD_{self.name.upper()}"
-
-
-SETTINGS = (
-    ServerSetting("skill_paths", "folders", "folders of skills", (), adds=True),
-    ServerSetting("roots", "folders", "workspace folders", ()),
-    ServerSetting("roots_policy", "policy", "advisory, or strict", "advisory"),
-    ServerSetting("deny", "words", "capabilities that are withdrawn", (), adds=True),
-    ServerSetting("allow", "words", "capabilities offered even without an artist", ()),
-    ServerSetting("port", "port", "0 lets the system choose", 0),
-    ServerSetting("call_timeout", "seconds", "a call's time limit if its tool sets none", 300.0),
-    ServerSetting("poll_skills", "yes or no", "whether to poll for changed skills", False),
-    ServerSetting("records", "yes, no or required", "whether calls are recorded", True),
-    ServerSetting("record_results", "yes or no", "whether results are recorded too", False),
-    ServerSetting("record_days", "count", "days for which records are kept", 90),
-    ServerSetting("record_mb", "count", "size that records may reach", 256),
-    ServerSetting("records_to", "words", "where records are also sent", ()),
-    ServerSetting("capture_intent", "yes or no", "whether agents are asked why they call", False),
-    ServerSetting("farm_scheduler", "text", "the farm that agents may use", ""),
-    ServerSetting("farm_tls", "files", "its CA, certificate and key", ()),
-    ServerSetting("farm_limit", "count", "tasks of one map", 1000),
-    ServerSetting("farm_command", "words", "the command line of a callboard that has Dask", ()),
-)
-_BY_NAME = {setting.name: setting for setting in SETTINGS}
+#: Settings of a policy that a running server can change.
+_LIVE = {
+    *("enabled", "deny", "roots", "roots_policy", "skills_from", "bundles_from", "assets"),
+    *("auth", "listen", "consent", "log_level", "clients"),
+}
+#: Values that a policy can't lock, because every other source may only be stricter.
+_NO_LOCK: dict[str, tuple[str, ...]] = {"roots_policy": ("advisory",), "auth": ("none",)}
 #: Variables that are read but aren't settings; docs/deployment.md describes each.
 OTHER_VARIABLES = (
     "CALLBOARD_ARGUMENTS",
@@ -115,28 +76,33 @@ _ALIKE = 0.7
 
 class Source(NamedTuple):
     """A source of settings. ``label`` is its name, with the path if the source is a file. If
-    ``forbids`` is true, its denials and its ``strict`` also bind the artist."""
+    ``forbids`` is true, its denials and its ``strict`` also bind the artist. If ``locks`` is true,
+    its values hold against every other source."""
 
     label: str
     values: Mapping[str, Any]
     forbids: bool = False
+    locks: bool = False
     #: File and line of each folder that the source names.
     places: Mapping[str, str] = {}
 
 
 class ResolvedSetting(NamedTuple):
-    """One setting's value, and the sources that set it, the most important first."""
+    """One setting's value, and the sources that set it, the most important first. ``locked`` is
+    true when the machine's policy is one of them."""
 
     setting: ServerSetting
     value: Any
     by: tuple[tuple[str, Any], ...]
+    locked: bool = False
 
 
 def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
-    """Return the configuration from all sources. ``given`` are the settings from the command line
-    or the application. ``others`` are values that aren't settings. Raises SettingsError."""
-    named = sources(given)
-    values = {each.setting.name: each.value for each in settled(named)}
+    """Return the configuration from all sources but the machine's policy, which the server that
+    gets it adds. ``given`` are the settings from the command line or the application. ``others``
+    are values that aren't settings. Raises SettingsError."""
+    named = [source for source in sources(given) if not source.locks]
+    values = {one.setting.name: one.value for one in settled(named) if not one.setting.policy_only}
     sites = [source.values for source in named if source.forbids]
     return McpHttpConfig(
         **values,
@@ -144,6 +110,73 @@ def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
         always_strict=any(one.get("roots_policy") == "strict" for one in sites),
         **others,
     )
+
+
+def under_policy(config: McpHttpConfig) -> McpHttpConfig:
+    """Return the configuration with everything that the machine's policy locks, and that the site
+    forbids. Every server calls this, whatever made its configuration. Raises SettingsError."""
+    binding = [policy := _policy(), *_of_site()]
+    denied = [word for one in binding for word in one.values.get("deny", ())]
+    if "assets" in policy.values:
+        denied.append(NETWORK)
+    strict = any(one.values.get("roots_policy") == "strict" for one in binding)
+    config = replace(
+        config,
+        forbidden=tuple(dict.fromkeys([*config.forbidden, *denied])),
+        always_strict=config.always_strict or strict or "roots" in policy.values,
+        locks=_locks(policy, binding),
+    )
+    for setting in SETTINGS:
+        name = setting.name
+        # The policy's roots are a limit. The settings without a field here are among the locks.
+        if name in policy.values and hasattr(config, name) and name != "roots":
+            here = Source("here", {name: getattr(config, name)})
+            config = replace(config, **{name: _settle(setting, [policy, here]).value})
+    return config
+
+
+def _locks(policy: Source, binding: list[Source]) -> PolicyLocks:
+    values = policy.values
+    if not values:
+        return PolicyLocks()
+    own = {each.name: values[each.name] for each in fields(PolicyLocks) if each.name in values}
+    named = [path for one in binding for path in one.values.get("skill_paths", ())]
+    return PolicyLocks(
+        **own,
+        policy=policy.label,
+        site_skill_paths=tuple(named) if "site" in values else (),
+        roots_limit=values.get("roots", ()),
+    )
+
+
+def needs_restart(old: McpHttpConfig, new: McpHttpConfig) -> str:
+    """Return why a server with the configuration ``old`` can't go on under ``new``, which the
+    machine's policy has changed, or an empty string if it can."""
+    policy = _policy()
+
+    def differs(name: str) -> bool:
+        either = old if hasattr(old, name) else old.locks
+        return bool(getattr(either, name) != getattr(new if either is old else new.locks, name))
+
+    changed = [name for name in policy.values.keys() - _LIVE if differs(name)]
+    if not changed:
+        return ""
+    return (
+        f"this machine's {policy.label} changed {', '.join(sorted(changed))}, which this server "
+        "can't change while it runs; start callboard again"
+    )
+
+
+def why_off() -> str | None:
+    """Return why the machine's policy lets nothing serve, or None. Raises SettingsError."""
+    policy = _policy()
+    return switched_off(policy.label) if policy.values.get("enabled") is False else None
+
+
+def locked(name: str) -> Any:
+    """Return the value that the machine's policy gives this setting, or None if it gives none.
+    Raises SettingsError."""
+    return _policy().values.get(name)
 
 
 def settled(named: list[Source]) -> list[ResolvedSetting]:
@@ -154,7 +187,7 @@ def settled(named: list[Source]) -> list[ResolvedSetting]:
 
 def setting_line(one: ResolvedSetting) -> str:
     """Return a line with the name, the value, its source, and the sources that it overrules."""
-    line = f"{one.setting.name:16}{_shown(one.value)}"
+    line = f"{one.setting.name:16}{_shown(one.value)}{'  LOCKED' if one.locked else ''}"
     if not one.by:
         return f"{line}  (default)"
     if one.setting.adds:
@@ -168,16 +201,18 @@ def setting_line(one: ResolvedSetting) -> str:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name}: {word}" for name, word in value.items())
     if isinstance(value, (list, tuple)):
         return ", ".join(map(str, value)) or "none"
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:g}" if isinstance(value, float) else str(value) or "none"
 
 
 def named_skill_paths() -> list[Path]:
     """Return the folders in the ``skill_paths`` setting, or an empty list if the settings are
     invalid: a server reports what is wrong when it starts, and so does ``callboard doctor``."""
     try:
-        return [Path(path) for path in config_from({}).skill_paths]
+        return [Path(path) for path in under_policy(config_from({})).skill_paths]
     except SettingsError:
         return []
 
@@ -208,7 +243,7 @@ def unread_variables() -> Iterator[tuple[str, str | None]]:
     variable that was probably intended, or None."""
     import difflib  # This import is needed only for wrong names.
 
-    known = {*OTHER_VARIABLES, *(setting.variable for setting in SETTINGS)}
+    known = {*OTHER_VARIABLES, *(each.variable for each in SETTINGS if not each.policy_only)}
     for name in sorted(os.environ):
         if name.startswith(_PREFIX) and name not in known:
             names = [each.removeprefix(_PREFIX) for each in known]
@@ -233,56 +268,83 @@ def absent(named: list[Source]) -> Iterator[str]:
 def sources(given: Mapping[str, Any]) -> list[Source]:
     """Return the sources that set anything, the most important first. Raises SettingsError."""
     environ = os.environ
-    named = [Source("here", given), Source("environment", dict(_from(environ)))]
+    named = [_policy(), Source("here", given), Source("environment", dict(_from(environ)))]
     for written in environ.get("CALLBOARD_SETTINGS", "").split(os.pathsep):
         if written.strip():
             named.append(_file("CALLBOARD_SETTINGS", path_of(written), needed=True))
-    site = site_folder()
-    if site is not None and not site.is_dir():
+    project, site = _of_site()
+    named += [project, _file("user", data_folder() / FILE, own=True), site]
+    return [source for source in named if source.values]
+
+
+def _of_site() -> tuple[Source, Source]:
+    """Return the site's file for the project and its file for everybody. Raises SettingsError."""
+    site, project = site_folder(), os.environ.get("CALLBOARD_PROJECT", "")
+    if project and not re.fullmatch(_PROJECT, project):
+        raise SettingsError("CALLBOARD_PROJECT must be a name of letters, digits, '_', '.' and '-'")
+    if site is None:
+        return Source("project", {}), Source("site", {})
+    if not site.is_dir():
+        if policy_site() is not None:
+            raise SettingsError(f"this machine's policy names the site {site}; mount that folder")
         raise SettingsError(
             f"CALLBOARD_SITE is {site}, which doesn't exist; mount it, correct the variable, or "
             "unset it to work without the site's settings"
         )
-    project = environ.get("CALLBOARD_PROJECT", "")
-    if project and not re.fullmatch(_PROJECT, project):
-        raise SettingsError("CALLBOARD_PROJECT must be a name of letters, digits, '_', '.' and '-'")
-    if project and site is not None:
-        path = site / "projects" / f"{project}.yaml"
-        named.append(_file(f"project {project}", path)._replace(forbids=True))
-    named.append(_file("user", data_folder() / FILE, own=True))
-    if site is not None:
-        named.append(_file("site", site / FILE)._replace(forbids=True))
-    return [source for source in named if source.values]
+    path = site / "projects" / f"{project}.yaml"
+    named = _file(f"project {project}", path) if project else Source("project", {})
+    everybody = _file("site", site / FILE)
+    return named._replace(forbids=True), everybody._replace(forbids=True)
 
 
 def _settle(setting: ServerSetting, named: list[Source]) -> ResolvedSetting:
-    by = tuple(
-        (source.label, source.values[setting.name])
-        for source in named
-        if setting.name in source.values
-    )
+    setters = [source for source in named if setting.name in source.values]
+    by = tuple((source.label, source.values[setting.name]) for source in setters)
     value = by[0][1] if by else setting.default
     if setting.adds:
         value = tuple(dict.fromkeys(each for _, values in by for each in values))
     elif setting.kind == "policy" and any(each == "strict" for _, each in by):
         value = "strict"
-    return ResolvedSetting(setting, value, by)
+    return ResolvedSetting(setting, value, by, any(source.locks for source in setters))
+
+
+def _policy() -> Source:
+    """Return the machine's policy as a source, without values if there is none. Raises
+    PolicyError."""
+    written = written_policy()
+    if written is None:
+        return Source("policy", {}, locks=True)
+    values: dict[str, Any] = {}
+    for name, value in written.values.items():
+        where = f"{written.place}:{written.lines[name]}"
+        try:
+            setting = named_setting(str(name), where)
+            values[name] = checked(setting, value, f"{where}: {name}", Path())
+        except SettingsError as error:
+            raise PolicyError(error.message) from None
+        folders = [value] if isinstance(value, str) else value
+        if setting.kind in PATHS and not all(Path(each).is_absolute() for each in folders):
+            # Where `~` and a relative path lead, a user's environment decides.
+            raise PolicyError(f"{where}: {name} must be full paths in a policy")
+        if value in _NO_LOCK.get(name, ()):
+            raise PolicyError(f"{where}: {name} can't be locked at {value}, which forbids nothing")
+    return Source(f"policy ({written.place})", values, forbids=True, locks=True)
 
 
 def _from(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for setting in SETTINGS:
-        text = environ.get(setting.variable, "").strip()
+        text = "" if setting.policy_only else environ.get(setting.variable, "").strip()
         # Skill discovery reads this variable itself, for every host, along with dcc-mcp's.
         if text and setting.name != "skill_paths":
             value: Any = text
-            if setting.kind in (*_PATHS, "words"):
-                value = text.split(os.pathsep if setting.kind in _PATHS else ",")
+            if setting.kind in (*PATHS, "words"):
+                value = text.split(os.pathsep if setting.kind in PATHS else ",")
                 value = [each.strip() for each in value if each.strip()]
             elif setting.kind in ("port", "count", "seconds"):
                 value = _number(text)
-            elif setting.kind in ("yes or no", "yes, no or required") and text != REQUIRED:
+            elif setting.kind in ("yes or no", "records") and text != REQUIRED:
                 value = {"1": True, "true": True, "0": False, "false": False}.get(text.lower())
-            yield setting.name, _checked(setting, value, setting.variable, Path())
+            yield setting.name, checked(setting, value, setting.variable, Path())
 
 
 def _number(text: str) -> Any:
@@ -318,7 +380,7 @@ def _file(label: str, path: Path, *, needed: bool = False, own: bool = False) ->
 
 
 def _read(label: str, path: Path, text: str) -> Source:
-    from callboard.skills import safe_yaml  # Imported here, because most servers have no such file.
+    from callboard.ground import safe_yaml  # Imported here, because most servers have no such file.
 
     try:
         document = safe_yaml.load(text)
@@ -331,50 +393,13 @@ def _read(label: str, path: Path, text: str) -> Source:
     places = {}
     for name, value in written.items():
         where = f"{path}:{document.line(name)}"
-        setting = _BY_NAME.get(name)
-        if setting is None:
-            raise SettingsError(f"{where}: {_unknown(name)}")
-        values[name] = _checked(setting, value, f"{where}: {name}", path.parent)
+        setting = named_setting(str(name), where)
+        if setting.policy_only:
+            raise SettingsError(f"{where}: `{name}: {value}` belongs in this machine's policy")
+        values[name] = checked(setting, value, f"{where}: {name}", path.parent)
         if setting.kind == "folders":
             for index, folder in enumerate(values[name]):
                 places[folder] = f"{path}:{document.line(name, index)}"
     for _, key, line in document.duplicates:
         raise SettingsError(f"{path}:{line}: '{key}' is written twice; remove one")
     return Source(label, values, places=places)
-
-
-def _unknown(name: str) -> str:
-    import difflib  # This import is needed only for wrong names.
-
-    nearest = difflib.get_close_matches(name, _BY_NAME, 1)
-    hint = f"did you mean {nearest[0]}?" if nearest else f"the settings are: {', '.join(_BY_NAME)}"
-    return f"'{name[:80]}' is not a setting; {hint}"
-
-
-def _checked(setting: ServerSetting, value: Any, where: str, folder: Path) -> Any:
-    """Return the value, with folders made absolute from ``folder``. Raises SettingsError."""
-    good, needed = False, ""
-    if setting.kind in (*_PATHS, "words"):
-        value = [value] if isinstance(value, str) else value
-        good = isinstance(value, list) and all(isinstance(each, str) and each for each in value)
-        needed = f"a list of {setting.kind}"
-    elif setting.kind == "port":
-        good, needed = type(value) is int and 0 <= value <= 65535, "a port, 0 to 65535"
-    elif setting.kind == "text":
-        good, needed = isinstance(value, str), "a string"
-    elif setting.kind == "count":
-        good, needed = type(value) is int and value > 0, "a whole number of at least 1"
-    elif setting.kind == "seconds":
-        good = type(value) in (int, float) and 0 < value < math.inf
-        needed = "a number of seconds"
-    elif setting.kind == "yes or no":
-        good, needed = isinstance(value, bool), "true or false"
-    elif setting.kind == "yes, no or required":
-        good, needed = isinstance(value, bool) or value == REQUIRED, "true, false or required"
-    else:
-        good, needed = value in ("advisory", "strict"), "advisory or strict"
-    if not good:
-        raise SettingsError(f"{where} must be {needed}")
-    if setting.kind in _PATHS:
-        return tuple(str((folder / path_of(each)).absolute()) for each in value)
-    return tuple(value) if setting.kind == "words" else value

@@ -8,7 +8,7 @@ written as JSON.
 
 from __future__ import annotations
 
-from callboard.skills.yaml_document import Document, Path, YamlError
+from callboard.ground.yaml_document import Document, Path, YamlError
 
 __all__ = ["MAX_BYTES", "Document", "Path", "YamlError", "load"]
 
@@ -19,7 +19,7 @@ def load(text: str, first_line: int = 1) -> Document:
     """Read one document. ``first_line`` is the line of ``text`` in its file. Raises YamlError."""
     if len(text) > MAX_BYTES or len(text.encode("utf-8", "surrogatepass")) > MAX_BYTES:
         raise YamlError(f"larger than {MAX_BYTES} bytes", first_line)
-    from callboard.skills.yaml_events import (
+    from callboard.ground.yaml_events import (
         read,  # Imported here, because a start with known skills reads no YAML.
     )
 

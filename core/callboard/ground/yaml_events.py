@@ -10,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from callboard.skills.yaml_document import Document, Path, YamlError
+from callboard.ground.yaml_document import Document, Path, YamlError
 
 MAX_DEPTH = 48
 MAX_NODES = 100_000
