@@ -256,13 +256,14 @@ def test_a_checklist_tells_which_objects_fail(rig: Rig) -> None:
     _picture(rig, "Paint", material)
     bpy.data.objects["Wagon"].data.materials[0] = material
     rules = ["non_manifold", "open_edges", "no_material", "absolute_paths"]
-    failing = rig.tool("check__run", rules=rules)["by_object"]
-    assert failing == {
+    answer = rig.tool("check__run", rules=rules)
+    assert answer["by_object"] == {
         "Wagon": ["absolute_paths"],
         "Roof": ["open_edges"],
         "Lantern": ["no_material"],
     }
-    rig.tool("scene__select", names=list(failing))
+    assert sorted(answer["objects"]) == ["Lantern", "Roof", "Wagon"]
+    rig.tool("scene__select", names=answer["objects"])
     bpy.ops.wm.save_as_mainfile(filepath=str(rig.folder / "list.blend"), relative_remap=False)
     (told,) = _run(rig, "absolute_paths")
     _mend(rig, told)

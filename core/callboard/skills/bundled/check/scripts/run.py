@@ -51,7 +51,8 @@ def run(
             yield
     seen = Seen(port, reader)
     faults_of = getattr(port, "object_faults", None) if chosen.intersection(HOST_RULES) else None
-    for number, path in enumerate(reader.names()):
+    names = reader.names()
+    for number, path in enumerate(names):
         seen.read(path)
         if faults_of is not None and (not kept or path in kept):
             found_by += (each for each in faults_of(path) if each.rule in chosen)
@@ -61,6 +62,8 @@ def run(
     if "validators" in chosen and not kept:
         found_by += port.validate(None)
     answer = _reported(found_by, limit)
+    failing = answer["by_object"].keys()
+    answer["objects"] = [path for path in names if path in failing]
     return {**answer, "not_checked": too_large} if too_large else answer
 
 
