@@ -261,7 +261,8 @@ def test_high_dpi_and_quitting_with_clients(tmp_path: Any) -> None:
             app.wait(lambda: app.run(waits), "the call")
             app.send("dialog.reject()\nplug_in.unload()\nFreeCADGui.getMainWindow().close()")
             answer = call.result(60)
-            (closing,) = client.wait_for("notifications/message")
+            waiting, closing = client.wait_for("notifications/message", 2)
+        assert waiting["params"]["data"] == "waiting: busy with QDialog"
         assert "the application is closing" in closing["params"]["data"]
         assert answer["error"]["code"] == HOST_OFFLINE
         assert "the application is closing" in answer["error"]["message"]

@@ -28,11 +28,16 @@ def view_of(document: Any) -> Any:
 
 
 def objects() -> Iterator[Any]:
-    """Yield the current document's objects that have a place in space."""
+    """Yield the current document's objects that have a place in space, the oldest first. In
+    FreeCAD's own list, an object whose deletion was undone comes last."""
     document = current()
-    for each in document.Objects if document is not None else ():
+    for each in sorted(document.Objects, key=_age) if document is not None else ():
         if hasattr(each, "Placement") and each.isDerivedFrom("App::GeoFeature"):
             yield each
+
+
+def _age(one: Any) -> int:
+    return int(one.ID)
 
 
 def path_of(one: Any) -> str:

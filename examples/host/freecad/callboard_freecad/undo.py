@@ -19,7 +19,7 @@ class Transactions(UndoSteps):
         if document is None or not document.UndoMode:
             return OpenStep(None, recorded=False)
         name = self._unlike_known(label)
-        step = OpenStep((document.Name, name))
+        step = OpenStep((document.Name, name), selection=_selected(document))
         document.openTransaction(name)
         step.recording.callback(self._commit, document.Name)
         return step
@@ -44,11 +44,26 @@ class Transactions(UndoSteps):
     def _is_next_redo(self, mark: Hashable) -> bool:
         return _first("RedoNames") == mark
 
+    def _restore(self, step: OpenStep) -> None:
+        """Select what was selected before the step. FreeCAD doesn't count selecting as a change."""
+        import FreeCADGui
+
+        document = current()
+        FreeCADGui.Selection.clearSelection()
+        for name in step.selection if document is not None else ():
+            FreeCADGui.Selection.addSelection(document.getObject(name))
+
     def _undo_newest(self) -> bool:
         return _done("undo")
 
     def _redo_next(self) -> bool:
         return _done("redo")
+
+
+def _selected(document: Any) -> tuple[str, ...]:
+    import FreeCADGui
+
+    return tuple(each.Name for each in FreeCADGui.Selection.getSelection(document.Name))
 
 
 def _first(names: str) -> Hashable:
