@@ -53,4 +53,13 @@ class Files:
                 document.save()
             else:
                 document.saveAs(str(pointed_at(file)))
+        _mark_unmodified()
         return {"path": document.FileName, "bytes": file.stat().st_size}
+
+
+def _mark_unmodified() -> None:
+    """Save once more with the command of FreeCAD's menu, because only that marks the document as
+    unmodified. It shows a dialog if it fails, so it comes after a save that has succeeded."""
+    import FreeCADGui
+
+    FreeCADGui.SendMsgToActiveView("Save")
