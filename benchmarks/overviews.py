@@ -36,8 +36,8 @@ def plain(path: str) -> Any:
     named = {os.path.normpath(p) for p in bpy.utils.blend_paths(absolute=True, local=True)}
     named = {each for each in named if each != "." and not each.startswith(own)}
     meshes = (len(o.data.polygons) for o in data.objects if o.type == "MESH")
-    every = {p.identifier: getattr(data, p.identifier) for p in data.bl_rna.properties}
-    held = {kind: each for kind, each in every.items() if hasattr(each, "keys")}
+    kinds = [each.identifier for each in data.bl_rna.properties if each.type == "COLLECTION"]
+    held = {kind: getattr(data, kind) for kind in kinds}
     return {
         "counts": {kind: len(each) for kind, each in held.items() if len(each)},
         "own": {k: sum(one.library is None for one in held[k]) for k in SAME_ON_DISK},
