@@ -25,7 +25,7 @@ LAYERS = {
         {"calls", "config", "skill"},
         {"skills"},
         {"records"},
-        {"bundles", "demand", "jobs"},
+        {"bundles", "demand", "jobs", "selftest"},
         {"extensions", "service"},
         {"settings"},
         {"mapping", "panel"},

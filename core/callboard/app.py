@@ -241,15 +241,17 @@ class Callboard:
         from callboard.rest.artist_routes import artist_routes
         from callboard.rest.capability_switches import offering_routes
         from callboard.rest.endpoint import RestEndpoint
+        from callboard.rest.selftest_route import selftest_route
         from callboard.rest.stop_route import stop_route
 
+        own = (stop_route(self.dispatcher), selftest_route(lambda: self.controls.self_test))
         artists = artist_routes(lambda: self.controls, self.id)
-        others = (*offering_routes(self.capabilities), stop_route(self.dispatcher), *artists)
+        others = (*offering_routes(self.capabilities), *own, *artists)
         reread = self.clients.reread
         return RestEndpoint(self.id, self.service, self.catalog, self._report, reread, others)
 
     @cached_property
-    def workflows(self) -> Workflows:
+    def _workflows(self) -> Workflows:
         """The runs of workflows, made on first use. Use them on the server's loop."""
         from callboard.jobs.workflows.runs import Workflows
 
@@ -409,8 +411,8 @@ class Callboard:
         await self._listener.stop()
 
     def _close_workflows(self) -> None:
-        if "workflows" in self.__dict__:
-            self.workflows.close()
+        if "_workflows" in self.__dict__:
+            self._workflows.close()
 
     def _offer(self) -> None:
         """Add the tools and resources that exist before any client connects."""
@@ -420,7 +422,7 @@ class Callboard:
             self.tools.add(batch_tool(), *undo_tools(self.dispatcher))
             self.tools.add(*catalog_tools(self.catalog, self.capabilities))
             files = file_tools(self.bundles.workspaces)
-            self.tools.add(*workflow_tools(lambda: self.workflows), *files)
+            self.tools.add(*workflow_tools(lambda: self._workflows), *files)
             self.resources.add(file_template(self.bundles.workspaces))
             self._offer_farm()
             skills = ServedSkills(self.catalog)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import signal
 import sys
+import textwrap
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
@@ -142,6 +143,38 @@ class CALLBOARD_OT_copy(bpy.types.Operator):  # type: ignore[misc]
         return {"FINISHED"}
 
 
+class CALLBOARD_OT_self_test(bpy.types.Operator):  # type: ignore[misc]
+    bl_idname = "callboard.self_test"
+    bl_label = "Callboard's Self-test"
+    bl_description = "Try what Callboard does in this Blender, in an empty scene, and report it"
+
+    @classmethod
+    def poll(cls, context: Any) -> bool:
+        return residence.app is not None and not bpy.app.background
+
+    def invoke(self, context: Any, event: Any) -> set[str]:
+        answer: set[str] = context.window_manager.invoke_props_dialog(self, width=420)
+        return answer
+
+    def draw(self, context: Any) -> None:
+        assert residence.app is not None
+        question = residence.app.controls.self_test.question()
+        for line in textwrap.wrap(question, 60):
+            self.layout.label(text=line)
+
+    def execute(self, context: Any) -> set[str]:
+        if residence.app is None:
+            return {"CANCELLED"}
+        residence.app.controls.self_test.start(_tested)
+        return {"FINISHED"}
+
+
+def _tested(page: Path | None, words: str) -> None:
+    print(words)
+    if page is not None:
+        bpy.ops.wm.url_open(url=page.as_uri())
+
+
 class CALLBOARD_OT_capability(bpy.types.Operator):  # type: ignore[misc]
     bl_idname = "callboard.capability"
     bl_label = "Switch Capability"
@@ -209,6 +242,7 @@ def register(package: str) -> None:
             CALLBOARD_OT_pause,
             CALLBOARD_OT_copy,
             CALLBOARD_OT_capability,
+            CALLBOARD_OT_self_test,
             CALLBOARD_OT_end,
             *questions.CLASSES,
             *calls.CLASSES,

@@ -29,6 +29,7 @@ from callboard.host import (
     from_elsewhere,
     misread_by_usd,
 )
+from callboard_blender.application import artist_acts
 from callboard_blender.application.busy import Busy
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.overrides import guard
@@ -117,6 +118,7 @@ class BlenderHost(host.Host):
             from callboard_blender.ports.viewport import BlenderViewport
 
             ports[host.VIEWPORT] = BlenderViewport()
+            self.acts = artist_acts.acts()
         usd = BlenderUsd(changes) if usd_is_there() else None
         if usd is not None:
             ports[host.USD] = usd

@@ -19,6 +19,7 @@ from callboard.host import (
     holds_variable,
     misread_by_usd,
 )
+from callboard_houdini.application import artist_acts
 from callboard_houdini.application.messages import HoudiniMessages
 from callboard_houdini.application.undo import HoudiniUndo
 from callboard_houdini.parts.parms import FRAME
@@ -66,6 +67,7 @@ class HoudiniHost(QtHost):
             from callboard_houdini.application.event_loop import HoudiniEventLoop
 
             self._own_loop = HoudiniEventLoop()
+        self.acts = artist_acts.acts()
         files = HoudiniFiles()
         reader, cameras, materials = HoudiniSceneReader(), HoudiniCameras(), HoudiniMaterials()
         render, usd = HoudiniRender(self.rendering), HoudiniUsd()

@@ -19,6 +19,7 @@ from callboard.host import (
     holds_variable,
     misread_by_usd,
 )
+from callboard_max.application import artist_acts
 from callboard_max.application.messages import PROJECT, REPLACING, SCENE, MaxMessages
 from callboard_max.application.named_sets import NamedSets
 from callboard_max.application.native_windows import window_takes_input
@@ -63,6 +64,7 @@ class MaxHost(QtHost):
         sets = NamedSets()
         self.undo = self._steps = MaxUndo(sets)
         self.plug_ins = {host.USD: host.PlugIn("USD for 3ds Max", ADVICE)}
+        self.acts = artist_acts.acts()
         files = MaxFiles()
         reader, cameras, materials = MaxSceneReader(), MaxCameras(), MaxMaterials()
         checks = MaxChecks(reader, cameras, materials)

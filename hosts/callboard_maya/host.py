@@ -20,7 +20,7 @@ from callboard.host import (
     holds_variable,
     misread_by_usd,
 )
-from callboard_maya.application import plug_ins
+from callboard_maya.application import artist_acts, plug_ins
 from callboard_maya.application.messages import MayaMessages
 from callboard_maya.application.undo import MayaUndo
 from callboard_maya.parts import arnold
@@ -78,6 +78,7 @@ class MayaHost(QtHost):
             host.USD: usd.MayaUsd(),
             host.LIGHTS: MayaLights(),
         }
+        self.acts = artist_acts.acts()
         files = MayaFiles()
         reader, cameras, materials = MayaSceneReader(), MayaCameras(), MayaMaterials()
         render, checks = MayaRender(self.rendering), MayaChecks(reader, cameras, materials)

@@ -58,6 +58,7 @@ class MayaPlugIn(QtPlugIn):
         entry(label="Start", command=lambda *_: self.start())
         entry(label="Stop", command=lambda *_: self.stop())
         entry(label="Copy URL", command=lambda *_: self.copy_url())
+        entry(label="Self-test", command=lambda *_: self.self_test())
         entry(
             label="Start with Maya",
             checkBox=self.options.autostart,

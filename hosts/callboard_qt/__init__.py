@@ -9,6 +9,7 @@ from callboard.host import lazy_names
 
 #: Each module and the names taken from it.
 _HOMES = {
+    "callboard_qt.application.artist_acts": "later",
     "callboard_qt.application.binding": "choose_binding",
     "callboard_qt.application.messages": "Act Messages",
     "callboard_qt.application.names": "family_of only_one translated",
@@ -27,6 +28,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from callboard_qt.application.artist_acts import *
     from callboard_qt.application.binding import *
     from callboard_qt.application.messages import *
     from callboard_qt.application.names import *

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from callboard import host
 from callboard.host import LOOK, NETWORK, Network
+from callboard_qt.application.artist_acts import acts
 from callboard_qt.application.messages import Messages
 
 Post = Callable[[Callable[[], None]], None]
@@ -41,6 +42,8 @@ class QtHost(host.Host):
         if self.__identity.headless:
             for capability in (host.VIEWPORT, LOOK):
                 ports.pop(capability, None)
+        else:
+            self.acts = {**acts(), **self.acts}
         self.set_ports({**ports, NETWORK: Network()})
         self.__messages = self._listen()
 

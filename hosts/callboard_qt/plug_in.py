@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from abc import ABC, abstractmethod
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from callboard.app import Callboard
 from callboard.errors import CallboardError
+from callboard_qt.application.artist_acts import main_window
 from callboard_qt.application.options import Options
 from callboard_qt.application.server import HostServer, MakeHost
 
@@ -120,6 +122,30 @@ class QtPlugIn(ABC):
             self.say("Callboard isn't running: choose Callboard > Start", logging.WARNING)
         else:
             QApplication.clipboard().setText(server.url)
+
+    def self_test(self) -> None:
+        """Ask the artist, and then run the self-test. Its report opens in the browser."""
+        from qtpy.QtWidgets import QMessageBox
+
+        server = self.server
+        if server is None:
+            self.say("Callboard isn't running: choose Callboard > Start", logging.WARNING)
+            return
+        test = server.controls.self_test
+        buttons = QMessageBox.StandardButton
+        asked = QMessageBox.question(
+            main_window(), "Callboard's self-test", test.question(), buttons.Yes | buttons.No
+        )
+        if asked == buttons.Yes:
+            test.start(self.__tested)
+
+    def __tested(self, page: Path | None, words: str) -> None:
+        from qtpy.QtCore import QUrl
+        from qtpy.QtGui import QDesktopServices
+
+        self.say(words, logging.INFO if page is not None else logging.ERROR)
+        if page is not None:
+            QDesktopServices.openUrl(QUrl.fromLocalFile(str(page)))
 
     def toggle_autostart(self) -> None:
         self.options.autostart = wanted = not self.options.autostart

@@ -53,7 +53,7 @@ class Rig(ABC):
 
     @abstractmethod
     def choose(self, entry: str) -> None:
-        """Choose an entry of the menu: open, start, stop, copy or autostart."""
+        """Choose an entry of the menu: open, start, stop, copy, self_test or autostart."""
 
     @abstractmethod
     def labels(self) -> list[str]:
@@ -114,6 +114,7 @@ class MayaRig(Rig):
         "start": "Start",
         "stop": "Stop",
         "copy": "Copy URL",
+        "self_test": "Self-test",
         "autostart": "Start with Maya",
     }
 
@@ -318,6 +319,7 @@ class MaxRig(Rig):
         "start": "CallboardStart",
         "stop": "CallboardStop",
         "copy": "CallboardCopyUrl",
+        "self_test": "CallboardSelfTest",
         "autostart": "CallboardAutostart",
     }
 

@@ -62,7 +62,7 @@ def test_nothing_runs_behind_a_message_window_of_houdinis_own(rig: HoudiniRig) -
     rig.session.turn()
     window = QWidget()
     window.setWindowTitle("Save changes to untitled.hip?")
-    rig.session.message_window = True
+    rig.session.native_dialog = True
     window.show()
     window.activateWindow()
     until(lambda: QApplication.processEvents() or rig.session.deferred, "Houdini to be asked")
@@ -76,7 +76,7 @@ def test_nothing_runs_behind_a_message_window_of_houdinis_own(rig: HoudiniRig) -
         server.host.may_run("change")
     assert len(rig.session.deferred) <= 2
     window.close()
-    rig.session.message_window = False
+    rig.session.native_dialog = False
     rig.session.turn()
     assert server.host.may_run("change") is None
     window.deleteLater()

@@ -76,6 +76,18 @@ def encode(picture: Picture) -> bytes:
 def decode(data: bytes) -> Picture:
     """Return the picture in a PNG file of 8 or 16 bits a channel; alpha is dropped. Raises
     NotAPicture."""
+    width, height, channels, samples = _samples(data)
+    return Picture(width, height, _three(samples, channels))
+
+
+def alpha_of(data: bytes) -> bytes | None:
+    """Return the alpha of each pixel, or None for a file without alpha. Raises NotAPicture."""
+    _, _, channels, samples = _samples(data)
+    return samples[channels - 1 :: channels] if channels in (2, 4) else None
+
+
+def _samples(data: bytes) -> tuple[int, int, int, bytes]:
+    """Return the width, the height, the channels of a pixel, and one byte for each channel."""
     size = png_size(data)
     if size is None or len(data) < 33:
         raise NotAPicture("it is not a PNG file")
@@ -91,7 +103,7 @@ def decode(data: bytes) -> Picture:
     lines = _unfiltered(rows, width * pixel, pixel)
     if depth == 16:
         lines = lines[0::2]
-    return Picture(width, height, _three(lines, channels))
+    return width, height, channels, lines
 
 
 def _three(samples: bytes, channels: int) -> bytes:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from callboard.calls.capabilities import Capabilities
 from callboard.calls.consent import Decision
@@ -35,6 +35,9 @@ from callboard.transport.instances import Instance
 from callboard.transport.revoke import revoke
 from callboard.workspace.containment import Root, RootsPolicy, WorkspaceRoots
 from callboard.workspace.roots import RootsBook
+
+if TYPE_CHECKING:
+    from callboard.selftest.self_test import SelfTest
 
 __all__ = ["ConsentPolicy", "Controls", "Decision", "Serving", "Subject"]
 
@@ -91,6 +94,7 @@ class Controls:
         self._expiry: asyncio.TimerHandle | None = None
         self._scene = ""
         self._stop_watching: Callable[[], None] | None = None
+        self._self_test: SelfTest | None = None
         view.watch(self.refresh)
 
     @property
@@ -110,6 +114,15 @@ class Controls:
             return None
         redact = self._records.redactor.text
         return SavedRuns(self._records.reader(), self._catalog, redact, self._host)
+
+    @property
+    def self_test(self) -> SelfTest:
+        """The self-test of this application."""
+        if self._self_test is None:
+            from callboard.selftest.self_test import SelfTest  # Most sessions never run it.
+
+            self._self_test = SelfTest(self._host, self._loop, self._dispatcher)
+        return self._self_test
 
     # -- commands ---------------------------------------------------------------------------
 

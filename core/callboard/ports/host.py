@@ -65,6 +65,14 @@ class Host(ABC):
     guide: str = ""
     #: The plug-ins by the capability that they provide; constant once the host is made.
     plug_ins: Mapping[str, PlugIn] = MappingProxyType({})
+    #: What the self-test does in the artist's place, by name. Each runs on the main thread and
+    #: returns at once. ``undo()`` undoes as Ctrl+Z does. ``play(seconds)`` plays the animation, and
+    #: ``dialog(title, seconds)`` opens a modal dialog; both end by themselves. ``window(state)``
+    #: makes the main window ``covered``, ``minimized`` or ``shown``. ``renderers()`` lists the
+    #: renderers, and ``use_renderer(name)`` chooses one. ``menus()`` returns the words of every
+    #: menu that the adapter sets, by thing and property. ``toolkit()`` names what draws the
+    #: windows, with its version. ``new_scene()`` replaces ``empty_scene``.
+    acts: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
     def __init__(self) -> None:
         self._ports: Mapping[str, object] = MappingProxyType({})

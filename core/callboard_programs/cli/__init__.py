@@ -22,6 +22,7 @@ COMMANDS = {
     "tools": "list a running host's tools, or show one tool's arguments",
     "call": "call one tool and print its result as JSON",
     "stop": "end the call that holds up a running host, such as an endless script",
+    "selftest": "try what callboard does in a running application, and report it",
     "gateway": "one address for all instances on this machine",
     "run": "start a host, call one tool on one scene, and end the host",
     "batch": "call one tool on many files, on several hosts",

@@ -44,6 +44,10 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("stop", "end the calls that are running in the only instance"),
         ("stop --instance blender", "in that application"),
     ),
+    "selftest": (
+        ("selftest blender", "in Blender, with a report in this folder"),
+        ("selftest --read callboard-self-test-maya-2026.json", "a report as data for our tests"),
+    ),
     "gateway": (
         ("gateway", "one address for every instance here"),
         ("gateway --open", "its page in the browser"),

@@ -73,6 +73,7 @@ class CALLBOARD_PT_main(_Tab):
         row = layout.row(align=True)
         row.operator("callboard.copy", icon="COPYDOWN")
         row.operator("callboard.end", icon="QUIT")
+        row.operator("callboard.self_test", text="", icon="EXPERIMENTAL")
         draw_text(layout, _connected(shown), "USER", lines=_CLIENTS)
         if shown.questions:
             draw_question(layout.box(), shown)

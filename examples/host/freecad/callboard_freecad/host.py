@@ -20,6 +20,8 @@ from callboard_freecad.scene import Scene
 from callboard_freecad.undo import Transactions
 from callboard_qt import Dialog, Messages, Post, QtHost, no_dialog
 
+_OURS = "CallboardSelfTest"
+
 
 class FreeCADHost(QtHost):
     where = "FreeCAD's panel Callboard"
@@ -34,6 +36,7 @@ class FreeCADHost(QtHost):
         version = ".".join(FreeCAD.Version()[:3])
         super().__init__(HostIdentity("freecad", "FreeCAD", version, headless=False), post, dialog)
         self.undo = self._steps = Transactions()
+        self.acts = {"undo": lambda: required().undo(), "new_scene": _new_document}
         scene, files = Scene(), Files(self._steps.scene_replaced)
         self._open(
             {
@@ -63,6 +66,14 @@ class FreeCADHost(QtHost):
     def empty_scene(self) -> None:
         for one in [*required().Objects]:
             one.Document.removeObject(one.Name)
+
+
+def _new_document() -> None:
+    """Open an empty document beside the artist's own. Close the last one that was opened so."""
+    for name in [*FreeCAD.listDocuments()]:
+        if name.startswith(_OURS):
+            FreeCAD.closeDocument(name)
+    FreeCAD.newDocument(_OURS)
 
 
 class DocumentMessages(Messages):

@@ -33,7 +33,15 @@ class FreeCADPlugIn(QtPlugIn):
 
     def _complete(self, *_: object) -> None:
         _main_window().workbenchActivated.disconnect(self._complete)
+        _main_window().workbenchActivated.connect(self._add_menu)
+        self._add_menu()
         self._wait_for_start()
+
+    def _add_menu(self, *_: object) -> None:
+        """Add our menu, which FreeCAD removes whenever it builds a workbench's menus."""
+        bar = _main_window().menuBar()
+        if all(each.text() != "Callboard" for each in bar.actions()):
+            bar.addMenu("Callboard").addAction("Self-test", self.self_test)
 
     def _wait_for_start(self) -> None:
         """Wait until the splash screen has closed. FreeCAD runs Qt's loop even before that, but

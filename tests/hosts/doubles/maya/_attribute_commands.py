@@ -15,6 +15,9 @@ _ENUMS = {
     "rotateOrder": "xyz:yzx:zxy:xzy:yxz:zyx",
     "filmFit": "Fill:Horizontal:Vertical:Overscan",
     "displayType": "Normal:Template:Reference",
+    "decayRate": "No Decay:Linear:Quadratic:Cubic",
+    "bumpInterp": "Bump:Tangent Space Normals:Object Space Normals",
+    "displaySmoothMesh": "Off:Hull:Both",
 }
 _FILES = ("fileTextureName",)
 
@@ -163,8 +166,16 @@ def deleteAttr(name, attribute=None):
 
 @command()
 def attributeQuery(
-    attribute, exists=False, listEnum=False, longName=False, node=None, usedAsFilename=False
+    attribute,
+    exists=False,
+    listEnum=False,
+    longName=False,
+    node=None,
+    type=None,
+    usedAsFilename=False,
 ):
+    if type is not None and listEnum:
+        return [_ENUMS[attribute]]
     of = one(node)
     attribute = SHORT.get(attribute, attribute)
     if longName:

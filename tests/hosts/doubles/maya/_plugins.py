@@ -20,6 +20,8 @@ def load(path: str) -> str:
     name = Path(path).stem
     if name in session.plugins:
         return name
+    if name in session.not_installed:
+        raise RuntimeError(f'Plug-in, "{path}", was not found on MAYA_PLUG_IN_PATH.')
     if name == "mayaUsdPlugin":
         try:
             from . import _usd_commands  # noqa: F401

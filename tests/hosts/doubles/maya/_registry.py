@@ -24,7 +24,7 @@ PLUGIN_FLAGS = {
     "arnoldRender": "batch b camera cam height h seq width w",
 }
 #: Flags of new objects missing in the published facts, though Maya's documentation has them.
-LACKING_FLAGS = {"file": "reference namespace", "upAxis": "axis"}
+LACKING_FLAGS = {"file": "reference namespace", "play": "state", "upAxis": "axis"}
 #: Queries missing in the published facts, though Maya's documentation has them.
 LACKING = {
     "keyframe": "attribute timeChange valueChange time",

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from softness import Soft
+
 from ._scene import Scene, new_scene
 
 
-class Session:
+class Session(Soft):
     """The only session of the process; ``reset`` makes it new."""
 
     def __init__(self) -> None:
@@ -24,6 +26,7 @@ class Session:
 
     def reset(self, batch: bool = False) -> None:
         self.running = True
+        self.harden()
         self.main = threading.get_ident()
         self.batch = batch
         self.scene = new_scene()
@@ -43,8 +46,6 @@ class Session:
         self.workspace = "/projects/default"
         self.file_rules = {"images": "images"}
         self.graphics_card = True
-        #: True if the window is hidden or minimized, so that its views draw black.
-        self.blank_views = False
         self.plugins: dict[str, Any] = {}
         #: The stack of the FBX plug-in's settings. The last ones apply.
         self.fbx: list[dict[str, dict[str, str]]] = []
@@ -85,6 +86,8 @@ class Session:
         if not self.undo_on:
             return
         if self.chunk is not None:
+            if not self.chunk.touched:
+                self.cook()
             self.chunk.touched = True
         else:
             self.undo.append((command, copy.deepcopy(self.scene)))

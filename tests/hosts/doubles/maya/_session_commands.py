@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import pickle
+from functools import partial
 from pathlib import Path
 
 from . import _plugins
@@ -133,7 +134,7 @@ def undo():
     session.redo.append((name, session.scene))
     session.scene = before
     session.modified = True
-    session.tell("event", "Undo")
+    session.report(partial(session.tell, "event", "Undo"))
 
 
 @command()

@@ -8,6 +8,11 @@ from ._scene import AXES, CHANNELS
 from ._session import session
 
 
+@command()
+def play(state=False):
+    session.tell("condition", "playingBack", bool(state))
+
+
 @command(undoable=True)
 def currentTime(*times, mode="create"):
     if mode == "query":

@@ -49,7 +49,7 @@ def playblast(
 
 
 def _view(editor, width, height):
-    if session.blank_views:
+    if session.is_blank():
         return raster.png(width, height, bytes(3 * width * height))
     scene = session.scene
     camera = one(editor["camera"])

@@ -32,6 +32,14 @@ macroScript CallboardCopyUrl
 	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.copy_url()" clearUndoBuffer:false
 )
 
+macroScript CallboardSelfTest
+	category:"Callboard"
+	buttonText:"Self-test"
+	tooltip:"Try what Callboard does in this 3ds Max"
+(
+	on execute do python.Execute "from callboard_max.plugin import plug_in; plug_in.self_test()" clearUndoBuffer:false
+)
+
 macroScript CallboardAutostart
 	category:"Callboard"
 	buttonText:"Switch Start with 3ds Max On or Off"

@@ -134,6 +134,7 @@ class undos:
         session.redo.append((label, session.snapshot()))
         session.put_back(scene)
         session.modified = True
+        session.report(_root_changed)
         return True
 
     @staticmethod
@@ -180,6 +181,14 @@ def _group(label):
 @guarded
 class playbar:
     @staticmethod
+    def play():
+        _played("Started")
+
+    @staticmethod
+    def stop():
+        _played("Stopped")
+
+    @staticmethod
     def frameRange():
         return Vector2(session.scene.range)
 
@@ -210,6 +219,18 @@ class playbar:
     @staticmethod
     def removeEventCallback(callback):
         _remove(session.playbar_callbacks, callback)
+
+
+def _root_changed():
+    """Report the change to the scene's objects. Houdini doesn't report an undo itself."""
+    from ._nodes import _network_event, node
+
+    _network_event("ChildDeleted", node("/obj")._data.id)
+
+
+def _played(name):
+    event = getattr(enums.playbarEvent, name)
+    session.tell(session.playbar_callbacks, event, session.scene.frame)
 
 
 @guarded

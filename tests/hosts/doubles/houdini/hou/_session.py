@@ -10,12 +10,14 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from softness import Soft
+
 from ._errors import NotAvailable
 
 HERE = str(Path(__file__).parent)
 
 
-class Session:
+class Session(Soft):
     """The only session of the process; ``reset`` makes it new."""
 
     def __init__(self) -> None:
@@ -24,6 +26,7 @@ class Session:
         self.unloaded = False
 
     def reset(self, new_scene, *, windows: bool) -> None:
+        self.harden()
         self.main = threading.get_ident()
         self.windows = windows
         self.new_scene = new_scene
@@ -51,9 +54,6 @@ class Session:
         self.interfaces: dict[str, Any] = {}
         self.preferences = ""
         self.graphics_card = True
-        #: True if the window is hidden or minimized, so that its views draw black.
-        self.blank_views = False
-        self.not_installed: set[str] = set()
         #: Suffixes of geometry that this Houdini can't translate.
         self.no_translator: set[str] = set()
         self.view_camera = ""
@@ -62,10 +62,8 @@ class Session:
         #: The view's style for each kind of object, and whether it shows materials.
         self.view_modes: dict[str, Any] = {}
         self.view_materials = True
-        #: The functions deferred with hdefereval, and whether a message window keeps Houdini from
-        #: running them.
+        #: The functions deferred with hdefereval.
         self.deferred: list[Any] = []
-        self.message_window = False
         #: The functions called while something renders, and each render's node type and frames.
         self.rendering: list[Any] = []
         self.rendered: list[tuple[Any, ...]] = []
@@ -85,7 +83,7 @@ class Session:
 
     def turn(self) -> None:
         """Run one turn of Houdini's own loop."""
-        if not self.message_window:
+        if not self.native_dialog:
             deferred, self.deferred = self.deferred, []
             for each in deferred:
                 each()
@@ -98,6 +96,8 @@ class Session:
         if not self.undo_on or not self.keeps_undo:
             return
         if self.group is not None:
+            if not self.group[2]:
+                self.cook()
             self.group[2] = True
         else:
             self.undo.append((label, self.snapshot()))

@@ -178,7 +178,7 @@ def _picture(width, height):
     """Return a picture of the scene's objects."""
     import raster
 
-    if session.blank_views:
+    if session.is_blank():
         return raster.png(width, height, bytes(3 * width * height))
     from ._nodes import ObjNode, node, wrap
 

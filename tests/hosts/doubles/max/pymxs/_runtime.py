@@ -647,6 +647,11 @@ class _Nitrous(_Struct, views.Nitrous):
     pass
 
 
+def _plays(immediateReturn):
+    if not immediateReturn:
+        raise RuntimeError("this would hold the main thread until the animation ends")
+
+
 # -- the module ------------------------------------------------------------------
 
 _NAMES = {
@@ -695,6 +700,8 @@ _NAMES = {
     "deleteItem": sets.delete_item,
     "Physical_Camera": _maker("Physical"),
     "getRendApertureWidth": lambda: 36.0,
+    "playAnimation": lambda immediateReturn=False: _plays(immediateReturn),
+    "stopAnimation": lambda: None,
 }
 _VALUES = {
     name: getattr(values, name)
@@ -773,7 +780,7 @@ class Runtime:
             raise AttributeError(f"module 'pymxs.runtime' has no attribute {name!r}")
         if name in _NAMES:
             return _guarded(_NAMES[name], f"rt.{name}")
-        if session.fbx and name in _FBX:
+        if session.fbx and "fbx" not in session.not_installed and name in _FBX:
             return _FBX[name]
         if session.usd and name in ("USDImporter", "USDExporter"):
             from . import _usd

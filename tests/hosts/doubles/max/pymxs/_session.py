@@ -9,6 +9,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from softness import Soft
+
 HERE = str(Path(__file__).parent)
 
 #: The general events of 3ds Max that are modelled.
@@ -20,7 +22,7 @@ EVENTS = {
 }
 
 
-class Session:
+class Session(Soft):
     """The only session of the process; ``reset`` makes it new."""
 
     def __init__(self) -> None:
@@ -28,6 +30,7 @@ class Session:
         self.unloaded = False
 
     def reset(self, new_scene, *, windows: bool, usd: bool) -> None:
+        self.harden()
         self.main = threading.get_ident()
         self.windows = windows
         self.usd = usd
@@ -70,12 +73,6 @@ class Session:
         #: True if scripts can move an XRef. The manual describes an offset for the artist's
         #: changes, and says nothing about scripts.
         self.xrefs_move = True
-        #: True if the window is hidden or minimized, so that its views draw black.
-        self.blank_views = False
-        #: True if 3ds Max reports an undo only once its events have been handled.
-        self.late_notices = False
-        #: The reports that are still to come.
-        self.owed: list[str] = []
         #: Plug-ins that were loaded before their first use.
         self.loaded: set[Any] = set()
         #: Settings of the FBX plug-in that can't be changed.
@@ -89,8 +86,6 @@ class Session:
         self.render_node = False
         #: True while the views show an older state: Python's changes don't redraw them.
         self.stale = False
-        #: True while one of Windows' own dialogs is in front of the main window.
-        self.native_dialog = False
         self.accelerators_off: list[Any] = []
         self.unloaded = False
 
@@ -113,6 +108,8 @@ class Session:
         ``pymxs.undo`` are not recorded."""
         self.modified = self.stale = True
         if self.hold is not None and not self.undo_off:
+            if not self.hold[2]:
+                self.cook()
             self.hold[2] = True
             self.puts += 1
 
@@ -147,16 +144,7 @@ class Session:
     def _went_to(self, scene: Any, event: str) -> None:
         scene.sets, self.scene = self.scene.sets, scene
         self.modified = self.stale = True
-        if self.late_notices:
-            self.owed.append(event)
-        else:
-            self.tell(event)
-
-    def handle_events(self) -> None:
-        """Send the late reports."""
-        owed, self.owed = self.owed, []
-        for event in owed:
-            self.tell(event)
+        self.report(lambda: self.tell(event))
 
     def forget_undo(self) -> None:
         self.undo.clear()

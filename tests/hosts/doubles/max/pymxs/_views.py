@@ -111,7 +111,7 @@ class Gw:
     def getViewportDib(self):
         session.needs_windows("gw.getViewportDib")
         made = Bitmap(*_SIZE)
-        if session.blank_views:
+        if session.is_blank():
             return made
         scene = session.scene
         shown = [n for n in scene.nodes.values() if n.poly or sc.primitive(*n.shape)]

@@ -1,0 +1,22 @@
+"""What the self-test does in the artist's place, in 3ds Max."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pymxs
+from pymxs import runtime as rt
+
+from callboard_qt import later
+
+
+def acts() -> Mapping[str, Callable[..., Any]]:
+    """Return the acts, as ``Host.acts`` describes them. 3ds Max has no list of the words that a
+    property takes, so there are no menus."""
+    return {"undo": pymxs.run_undo, "play": _play}
+
+
+def _play(seconds: float) -> None:
+    rt.playAnimation(immediateReturn=True)
+    later(seconds, rt.stopAnimation)
