@@ -9,7 +9,6 @@ from callboard.host import lazy_names
 
 #: Each module and the names taken from it.
 _HOMES = {
-    "callboard_qt.application.artist_acts": "later",
     "callboard_qt.application.binding": "choose_binding",
     "callboard_qt.application.messages": "Act Messages",
     "callboard_qt.application.names": "family_of only_one translated",
@@ -18,7 +17,7 @@ _HOMES = {
     "callboard_qt.host": "Dialog Post QtHost no_dialog",
     "callboard_qt.parts.units": "changes_nothing convert_obj turned_between",
     "callboard_qt.parts.line_of_sight": "LineOfSight between through",
-    "callboard_qt.parts.pictures": "Boxes seen seen_or_rendered",
+    "callboard_qt.parts.pictures": "seen seen_or_rendered",
     "callboard_qt.plug_in": "QtPlugIn",
     "callboard_qt.ports.animation": "COMPONENTS KeyedAnimation SampledBake",
     "callboard_qt.ports.check": "ApplicationChecks",
@@ -28,7 +27,6 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
-    from callboard_qt.application.artist_acts import *
     from callboard_qt.application.binding import *
     from callboard_qt.application.messages import *
     from callboard_qt.application.names import *

@@ -25,6 +25,9 @@ from qtpy.QtWidgets import QApplication, QMainWindow, QMessageBox
 from callboard.selftest.doubles_data import for_doubles
 from callboard.selftest.page import page
 
+#: Seconds by which a late report of an undo is late.
+LATE = 0.4
+
 
 @pytest.fixture(params=RIGS)
 def rig(
@@ -41,15 +44,14 @@ def rig(
     made.unload()
 
 
-def report(rig: Rig, *only: str, every_ms: int = 20) -> Any:
-    """Run the checks with these names. Meanwhile the application handles its events, so many
-    milliseconds apart."""
+def report(rig: Rig, *only: str) -> Any:
+    """Run the checks with these names. Meanwhile the application handles its events."""
     server = rig.plug_in.server
     assert server is not None
     running = server.controls.self_test.run(discard=True, only=only)
     events = QTimer()
     events.timeout.connect(lambda: _turn(rig))
-    events.start(every_ms)
+    events.start(20)
     try:
         return spin_until(asyncio.run_coroutine_threadsafe(running, server.guest.loop))
     finally:
@@ -57,7 +59,7 @@ def report(rig: Rig, *only: str, every_ms: int = 20) -> Any:
 
 
 def _turn(rig: Rig) -> None:
-    rig.session.handle_events()
+    rig.session.handle_events(LATE)
     if hasattr(rig.session, "turn"):
         rig.session.turn()
 
@@ -85,7 +87,7 @@ def test_files_go_out_and_come_back_as_the_first_act(rig: Rig) -> None:
     assert faults(told) == ""
     assert told["first_act"] is True
     (exchange,) = [each for each in told["checks"] if each["name"] == "exchange"]
-    assert len(exchange["good"]) >= 3
+    assert exchange["good"]
 
 
 def test_a_dialog_and_playback_are_waited_out(rig: Rig) -> None:
@@ -115,11 +117,11 @@ def test_hidden_windows_are_named(rig: Rig) -> None:
 
 def test_late_reports_of_an_undo_are_named(rig: Rig) -> None:
     rig.session.late_notices = True
-    told = report(rig, "undo_reports", every_ms=600)
+    told = report(rig, "undo_reports")
     assert "the artist's undo is reported late" in faults(told)
     assert for_doubles(told)["switches"]["late_notices"] is True
     # Our own undos don't depend on the report.
-    assert faults(report(rig, "primitives", every_ms=600)) == ""
+    assert faults(report(rig, "primitives")) == ""
 
 
 MISSING = {"maya": "fbxmaya", "houdini": "ifd opengl", "3dsmax": "fbx"}
@@ -153,8 +155,8 @@ def test_a_native_dialog_is_named_and_ends_the_self_test(
         if rig.session.__module__.startswith("maya"):
             rig.session.tell("condition", "busy", True)
 
-    QTimer.singleShot(1000, opened)
-    told = report(rig, "loop", "primitives", "menus")
+    QTimer.singleShot(100, opened)
+    told = report(rig, "playback", "primitives", "menus")
     assert "the host is busy (" in faults(told)
     assert for_doubles(told)["switches"]["native_dialog"] is True
     (menus,) = [each for each in told["checks"] if each["name"] == "menus"]

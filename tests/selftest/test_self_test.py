@@ -57,7 +57,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def server() -> Iterator[Served]:
-    with served(Viewed, announce=True) as running:
+    with served(Viewed, announce=True, skills=True) as running:
         yield running
 
 
@@ -199,7 +199,7 @@ def test_a_file_that_is_no_report_is_refused(wrong: Any, tmp_path: Path, capsys:
     file = tmp_path / "wrong.json"
     file.write_text(json.dumps(wrong), "utf-8")
     assert main(["selftest", "--read", str(file)]) == 1
-    assert "self-test" in capsys.readouterr().err or "form" in capsys.readouterr().err
+    assert "report" in capsys.readouterr().err
 
 
 def test_a_client_may_not_ask_for_it(server: Served) -> None:

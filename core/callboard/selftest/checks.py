@@ -143,7 +143,7 @@ async def _primitives(trial: Trial, into: Findings) -> None:
 
         def make(kind: Any = kind, sizes: dict[str, float] = sizes) -> tuple[str, str, float]:
             began = perf_counter()
-            path = editor.create(kind, f"Test {kind}", sizes)
+            path = editor.create(kind, f"Test{kind.title()}", sizes)
             return path, reader.get(path)["type"], perf_counter() - began
 
         with _noting(into, kind):
@@ -233,11 +233,12 @@ async def _calls_for(
     while perf_counter() - began < (OPENING if until_held and not words else seconds):
         start = perf_counter()
         turn, answer = trial.begin(lambda: None, kind)
-        while not answer.done():
-            await asyncio.wait([answer], timeout=PAUSE)
-            if not answer.done() and perf_counter() - start > 2 * PAUSE:
+        answered = asyncio.ensure_future(trial.answer(turn, answer))
+        while not answered.done():
+            await asyncio.wait([answered], timeout=PAUSE)
+            if not answered.done() and perf_counter() - start > 2 * PAUSE:
                 words = trial.held_by(turn) or words
-        answer.result()
+        await answered
         waits.append(1000 * (perf_counter() - start))
         await asyncio.sleep(PAUSE)
     return waits, words
@@ -248,7 +249,8 @@ async def _captures(trial: Trial, into: Findings) -> None:
     pictures = {key: trial.host.ports.get(key) for key in (names.VIEWPORT, names.LOOK)}
     if not any(pictures.values()):
         raise NotOffered(f"{trial.host.identity.name} has no view here")
-    await trial.step("cube", lambda: editor.create("cube", "Shown", {"size": 2.0}))
+    # A view from anywhere near shows some of a ball of this size, but not one color alone.
+    await trial.step("ball", lambda: editor.create("sphere", "Shown", {"radius": 8.0}))
     for state in ("as it was", "covered", "minimized"):
         with _noting(into, f"window {state}"):
             if state != "as it was":
@@ -289,7 +291,7 @@ async def _renderers(trial: Trial, into: Findings) -> None:
         if lights is None:
             raise NotOffered("nothing can set the surroundings to gray here")
         lights.set_environment({"color": [GRAY] * 3, "strength": 1.0})
-        cameras.set(cameras.create("Test camera"), {"active": True})
+        cameras.set(cameras.create("TestCamera"), {"active": True})
 
     await trial.step("gray surroundings", prepare)
     for number, renderer in enumerate(known):
@@ -384,15 +386,15 @@ CHECKS = (
         _captures,
     ),
     SelfCheck(
-        "renderers",
-        "Each renderer, in gray surroundings",
-        "A black picture shows a renderer whose output the adapter doesn't find or can't light.",
-        _renderers,
-    ),
-    SelfCheck(
         "menus",
         "The menus of what the adapter sets",
         "The test doubles answer with these words, so a word that is missing shows in our tests.",
         _menus,
+    ),
+    SelfCheck(
+        "renderers",
+        "Each renderer, in gray surroundings",
+        "A black picture shows a renderer whose output the adapter doesn't find or can't light.",
+        _renderers,
     ),
 )

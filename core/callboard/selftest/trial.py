@@ -76,7 +76,10 @@ class Trial:
     ) -> Any:
         """Run the work on the main thread, and return its value. Raises HostBusy when the
         application didn't get to it."""
-        turn, answer = self.begin(work, kind, undo)
+        return await self.answer(*self.begin(work, kind, undo))
+
+    async def answer(self, turn: Turn, answer: asyncio.Future[Any]) -> Any:
+        """Return the turn's answer, as ``main`` does."""
         try:
             return await asyncio.wait_for(answer, PATIENCE)
         except asyncio.TimeoutError:

@@ -7,8 +7,6 @@ from typing import Any
 
 import hou
 
-from callboard_qt import later
-
 #: The node types whose parameters the adapter sets.
 _OBJECTS = ("cam", "envlight", "geo", "hlight")
 _SHAPES = ("box", "grid", "sphere", "torus", "tube", "normal", "subdivide", "xform")
@@ -21,8 +19,10 @@ def acts() -> Mapping[str, Callable[..., Any]]:
 
 
 def _play(seconds: float) -> None:
+    from qtpy.QtCore import QTimer  # hython may have no Qt.
+
     hou.playbar.play()
-    later(seconds, hou.playbar.stop)
+    QTimer.singleShot(round(1000 * seconds), hou.playbar.stop)
 
 
 def _menus() -> dict[str, dict[str, list[str]]]:

@@ -3,19 +3,20 @@ port."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import hou
 
 from callboard.errors import HostError
+from callboard.host import Point
 from callboard_houdini.application.names import telling
-from callboard_qt import Boxes, seen
+from callboard_qt import seen
 
 
 class HoudiniViewport:
-    def __init__(self, boxes: Callable[[], Boxes]) -> None:
+    def __init__(self, boxes: Callable[[], Iterable[tuple[Point, Point]]]) -> None:
         """Make the port. ``boxes`` returns the boxes of everything visible."""
         self._boxes = boxes
 

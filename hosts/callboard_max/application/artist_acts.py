@@ -8,8 +8,6 @@ from typing import Any
 import pymxs
 from pymxs import runtime as rt
 
-from callboard_qt import later
-
 
 def acts() -> Mapping[str, Callable[..., Any]]:
     """Return the acts, as ``Host.acts`` describes them. 3ds Max has no list of the words that a
@@ -18,5 +16,7 @@ def acts() -> Mapping[str, Callable[..., Any]]:
 
 
 def _play(seconds: float) -> None:
+    from qtpy.QtCore import QTimer  # 3dsmaxbatch may have no Qt.
+
     rt.playAnimation(immediateReturn=True)
-    later(seconds, rt.stopAnimation)
+    QTimer.singleShot(round(1000 * seconds), rt.stopAnimation)

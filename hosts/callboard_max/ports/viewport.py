@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -10,12 +10,13 @@ from typing import Any
 from pymxs import runtime as rt
 
 from callboard.errors import HostError
+from callboard.host import Point
 from callboard_max.application.names import telling
-from callboard_qt import Boxes, seen
+from callboard_qt import seen
 
 
 class MaxViewport:
-    def __init__(self, boxes: Callable[[], Boxes]) -> None:
+    def __init__(self, boxes: Callable[[], Iterable[tuple[Point, Point]]]) -> None:
         """Make the port. ``boxes`` returns the boxes of everything visible."""
         self._boxes = boxes
 

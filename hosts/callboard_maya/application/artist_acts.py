@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any
 
 from maya import cmds
-
-from callboard_qt import later
 
 #: The attributes that the adapter sets to one of several words, by node type.
 _MENUS = {
@@ -34,8 +31,10 @@ def acts() -> Mapping[str, Callable[..., Any]]:
 
 
 def _play(seconds: float) -> None:
+    from qtpy.QtCore import QTimer  # A Maya without a GUI may have no Qt.
+
     cmds.play(state=True)
-    later(seconds, partial(cmds.play, state=False))
+    QTimer.singleShot(round(1000 * seconds), lambda: cmds.play(state=False))
 
 
 def _renderers() -> list[str]:

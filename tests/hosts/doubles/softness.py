@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from time import sleep
+from time import monotonic, sleep
 
 
 class Soft:
@@ -24,7 +24,7 @@ class Soft:
         #: True while a window that isn't Qt's waits for the artist.
         self.native_dialog = False
         #: The reports that are still to come.
-        self.owed: list[Callable[[], object]] = []
+        self.owed: list[tuple[float, Callable[[], object]]] = []
 
     def is_blank(self) -> bool:
         return self.blank_views or (self.blank_when_hidden and _is_hidden())
@@ -35,14 +35,15 @@ class Soft:
     def report(self, tell: Callable[[], object]) -> None:
         """Report something that happened: at once, or late."""
         if self.late_notices:
-            self.owed.append(tell)
+            self.owed.append((monotonic(), tell))
         else:
             tell()
 
-    def handle_events(self) -> None:
-        """Send the late reports."""
-        owed, self.owed = self.owed, []
-        for tell in owed:
+    def handle_events(self, seconds: float = 0.0) -> None:
+        """Send the reports that are late by so many seconds."""
+        due = [each for each in self.owed if monotonic() - each[0] >= seconds]
+        self.owed = [each for each in self.owed if each not in due]
+        for _, tell in due:
             tell()
 
 

@@ -617,6 +617,7 @@ def render(
     session.tell("preRender")
     try:
         made = views.Bitmap(outputwidth, outputheight, outputfile)
+        made._rgb = b"\x60" * len(made._rgb)
         if not session.cancel_renders:
             session.rendered.append((frame, camera._id))
             views.save(made)
