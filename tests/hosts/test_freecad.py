@@ -240,6 +240,23 @@ def test_the_panel_is_readable_under_each_theme(app: FreeCAD, theme: str) -> Non
     assert texts[0][0] >= LEGIBLE, texts[:3]
 
 
+def test_the_self_test_finds_no_fault(app: FreeCAD) -> None:
+    """The window is covered and minimized meanwhile, and an artist's dialog is open."""
+    app.run(
+        "import asyncio\n"
+        "menus = {each.text() for each in FreeCADGui.getMainWindow().menuBar().actions()}\n"
+        "only = ('primitives', 'undo_reports', 'dialog')\n"
+        "running = panel.link.controls.self_test.run(discard=True, only=only)\n"
+        "told = asyncio.run_coroutine_threadsafe(running, plug_in.server.guest.loop)"
+    )
+    app.wait(lambda: app.run("answer = told.done()"), "the self-test")
+    assert app.run("answer = 'Callboard' in menus")
+    for check in app.run("answer = told.result()['checks']"):
+        if check["name"] in ("primitives", "undo_reports", "dialog"):
+            assert check["outcome"] == "ok", check
+    assert app.run("answer = FreeCAD.ActiveDocument.Objects == []")
+
+
 def test_high_dpi_and_quitting_with_clients(tmp_path: Any) -> None:
     with screen() as display, freecad(tmp_path / "home", display, QT_SCALE_FACTOR="2") as app:
         app.serve()

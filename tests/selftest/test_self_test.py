@@ -83,7 +83,7 @@ def test_the_report_says_what_works_what_broke_and_what_is_not_there(server: Ser
     (blank,) = check(report, "captures")["faults"]
     assert blank == "viewport, window as it was: every pixel has the color #090909"
     assert check(report, "exchange")["outcome"] == "not offered"
-    assert "1 have faults: Pictures of the view" in summary(report)
+    assert "1 with faults: Pictures of the view" in summary(report)
 
 
 def test_the_report_holds_no_names_and_no_paths(server: Served) -> None:
@@ -175,7 +175,7 @@ def test_the_command_asks_first_and_writes_both_files(
     assert main(["selftest", "fake", "--yes", "--discard", "--out", "reports"]) == 0
     (report,) = Path("reports").glob("callboard-self-test-fake-1.0.json")
     assert (tmp_path / "reports" / "callboard-self-test-fake-1.0.html").is_file()
-    assert "2 checks passed" in capsys.readouterr().out
+    assert "2 work" in capsys.readouterr().out
     assert report.is_file()
 
 

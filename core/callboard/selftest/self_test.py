@@ -47,7 +47,7 @@ class SelfTest:
         self._host = host
         self._loop = loop
         self._dispatcher = dispatcher
-        self._runs = False
+        self._runs = self._ran = False
 
     def question(self) -> str:
         """Return what the person is asked before the self-test. Call it on the main thread."""
@@ -89,7 +89,8 @@ class SelfTest:
                 trial = Trial(self._host, self._loop, dispatcher.main, Path(folder).resolve())
                 if not discard and await trial.main(self._unsaved):
                     raise HostError(f"{UNSAVED} Save it first, or agree to lose it")
-                report = await self._about(trial, first=not dispatcher.changed.all())
+                report = await self._about(trial, first=not (self._ran or dispatcher.changed.all()))
+                self._ran = True
                 report["checks"] = await self._checked(trial, only)
         finally:
             self._runs = False
@@ -177,8 +178,8 @@ def summary(report: Json) -> str:
     """Return the outcome in a sentence."""
     of = [each["outcome"] for each in report["checks"]]
     faults = [each["title"] for each in report["checks"] if each["outcome"] == "fault"]
-    ended = f"{of.count('ok')} checks passed, {of.count('not offered')} aren't offered here"
-    return f"{ended}, {len(faults)} have faults" + (f": {'; '.join(faults)}" if faults else "")
+    ended = f"Checks: {of.count('ok')} work, {of.count('not offered')} not offered here"
+    return f"{ended}, {len(faults)} with faults" + (f": {'; '.join(faults)}" if faults else "")
 
 
 def written(report: Json, folder: Path) -> Path:

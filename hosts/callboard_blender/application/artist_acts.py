@@ -8,7 +8,6 @@ from typing import Any
 
 import bpy
 
-from callboard.host import NotOffered
 from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.application.views import in_a_window
 
@@ -40,7 +39,6 @@ def acts() -> Mapping[str, Callable[..., Any]]:
         "undo": _undo,
         "play": _play,
         "dialog": _dialog,
-        "window": _window,
         "renderers": _renderers,
         "use_renderer": _use_renderer,
         "menus": _menus,
@@ -88,21 +86,6 @@ def _later(act: Callable[[], None], seconds: float) -> None:
         return None
 
     bpy.app.timers.register(once, first_interval=seconds)
-
-
-def _window(state: str) -> None:
-    """Cover the window with a second one, or close that again."""
-    if state == "minimized":
-        raise NotOffered("a program can't minimize Blender's window")
-    windows = bpy.context.window_manager.windows
-    if state == "covered":
-        with in_a_window():
-            bpy.ops.wm.window_new()
-        with bpy.context.temp_override(window=windows[-1]):
-            bpy.ops.wm.window_fullscreen_toggle()
-    elif len(windows) > 1:
-        with bpy.context.temp_override(window=windows[-1]):
-            bpy.ops.wm.window_close()
 
 
 def _renderers() -> list[str]:

@@ -11,6 +11,7 @@ from callboard.host import (
     FILESYSTEM_WRITE,
     SCENE_MUTATE,
     SCENE_READ,
+    VIEWPORT,
     HostIdentity,
     Work,
 )
@@ -18,6 +19,7 @@ from callboard_freecad.documents import current, required, working
 from callboard_freecad.files import Files
 from callboard_freecad.scene import Scene
 from callboard_freecad.undo import Transactions
+from callboard_freecad.view import View
 from callboard_qt import Dialog, Messages, Post, QtHost, no_dialog
 
 _OURS = "CallboardSelfTest"
@@ -44,6 +46,7 @@ class FreeCADHost(QtHost):
                 SCENE_MUTATE: scene,
                 FILESYSTEM_READ: files,
                 FILESYSTEM_WRITE: files,
+                VIEWPORT: View(),
             }
         )
 
