@@ -168,7 +168,7 @@ def test_the_command_asks_first_and_writes_both_files(
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
     monkeypatch.chdir(tmp_path)
     assert main(["selftest", "fake"]) == 0
-    assert "nothing was started" in capsys.readouterr().out
+    assert "nothing was started" in capsys.readouterr().err
     server.on_main(lambda: server.host.scene.create("cube", "Mine", {"size": 1.0}))
     assert main(["selftest", "fake", "--yes"]) == 1
     assert "unsaved work" in capsys.readouterr().err
@@ -176,7 +176,8 @@ def test_the_command_asks_first_and_writes_both_files(
     (report,) = Path("reports").glob("callboard-self-test-fake-1.0.json")
     assert (tmp_path / "reports" / "callboard-self-test-fake-1.0.html").is_file()
     assert "2 work" in capsys.readouterr().out
-    assert report.is_file()
+    assert main(["selftest", "--yes", "--discard", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out).keys() == json.loads(report.read_text()).keys()
 
 
 def test_a_report_becomes_data_for_the_doubles(

@@ -27,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", action="store_true", help="don't ask before the scene is replaced")
     parser.add_argument("--discard", action="store_true", help="lose the scene's unsaved work")
     parser.add_argument("--out", metavar="FOLDER", default=".", help="the folder for the report")
+    parser.add_argument("--json", action="store_true", help="print the report, and write no file")
     parser.add_argument(
         "--read", metavar="FILE", help="print a report as data for the project's test doubles"
     )
@@ -44,9 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
             "start the self-test from the application's menu"
         )
     if not arguments.yes:
-        print(f"{ASKED}\nStart it in {plain(instance.name)}? [y/N] ", end="", flush=True)
+        question = f"{ASKED}\nStart it in {plain(instance.name)}? [y/N] "
+        print(question, end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-            print("nothing was started")
+            print("nothing was started", file=sys.stderr)
             return 0
     body = {"discard": arguments.discard}
     answer = answer_of(instance, "POST", PATH, body, most=MOST_BYTES, patience=PATIENCE)
@@ -56,8 +58,11 @@ def run(arguments: argparse.Namespace) -> int:
         raise HostError(
             str(answer.get("detail") or "this instance has an older callboard; update it")
         )
-    shown = written(answer, Path(arguments.out))
-    print(plain(f"{summary(answer)}\nthe report: {shown}, and the JSON file beside it"))
+    if arguments.json:
+        print(plain_json(answer))
+    else:
+        shown = written(answer, Path(arguments.out))
+        print(plain(f"{summary(answer)}\nthe report: {shown}, and the JSON file beside it"))
     return int(any(check["outcome"] == "fault" for check in answer["checks"]))
 
 
