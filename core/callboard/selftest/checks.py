@@ -72,7 +72,8 @@ async def _exchange(trial: Trial, into: Findings) -> None:
 
 async def _round_trip(trial: Trial, port: Any, one: FileFormat, suffix: str) -> Json:
     reader, editor = trial.port(names.SCENE_READ), trial.port(names.SCENE_MUTATE)
-    checks, path = trial.host.ports.get(names.CHECK), str(trial.folder / f"cube{suffix}")
+    checks: Any = trial.host.ports.get(names.CHECK)
+    path = str(trial.folder / f"cube{suffix}")
     axes = Axes(one.meters_per_unit, one.up_axis) if one.name in UNSTATED else None
     cube, _ = await trial.step("cube", lambda: editor.create("cube", "Cube", {"size": 2.0}))
     await trial.main(lambda: port.export_file(path, [cube], axes), "files")
@@ -156,7 +157,7 @@ async def _primitives(trial: Trial, into: Findings) -> None:
             if undo is None:
                 into.absent.append(f"{kind}: {trial.host.identity.name} has no undo")
                 continue
-            undone = bool(id) and await trial.main(lambda id=id: undo.undo(id), "change")
+            undone = bool(id) and await trial.main(partial(undo.undo, id), "change")
             gone = path not in await trial.main(reader.names)
             into.data[kind]["undone"] = bool(undone and gone)
             if not id:
@@ -341,8 +342,9 @@ def _noting(into: Findings, what: str) -> Iterator[None]:
 
 def sentence_of(error: Exception) -> str:
     """Return the error in words."""
-    known = isinstance(error, CallboardError)
-    return error.message if known else f"{type(error).__name__}: {error}"
+    if isinstance(error, CallboardError):
+        return error.message
+    return f"{type(error).__name__}: {error}"
 
 
 CHECKS = (

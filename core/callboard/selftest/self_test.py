@@ -63,6 +63,7 @@ class SelfTest:
         and with a sentence. Call it on any thread."""
 
         async def whole() -> None:
+            outcome: tuple[Path | None, str]
             try:
                 report = await self.run(discard=True)
                 file = await asyncio.to_thread(written, report, data_folder() / "self-tests")
@@ -97,7 +98,8 @@ class SelfTest:
             if not paused:
                 dispatcher.resume()
         report["seconds"] = round(perf_counter() - began)
-        return impersonal(report)
+        clean: Json = impersonal(report)
+        return clean
 
     async def _about(self, trial: Trial, *, first: bool) -> Json:
         who, toolkit = self._host.identity, "none"

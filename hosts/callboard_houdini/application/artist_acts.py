@@ -36,8 +36,9 @@ def _menus() -> dict[str, dict[str, list[str]]]:
         for name in names:
             if name in known:
                 menus[f"{category.name()}/{name}"] = {
-                    each.name(): list(words)
+                    each.name(): list(each.menuItems())
                     for each in known[name].parmTemplates()
-                    if (words := getattr(each, "menuItems", tuple)())
+                    if isinstance(each, (hou.MenuParmTemplate, hou.StringParmTemplate))
+                    and each.menuItems()
                 }
     return menus

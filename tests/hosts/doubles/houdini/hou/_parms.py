@@ -72,6 +72,9 @@ class StringParmTemplate(ParmTemplate):
             )
         super().__init__(spec.text(), name)
 
+    def menuItems(self):
+        return self._parm.menu
+
     def stringType(self):
         return getattr(stringParmType, self._parm.holds)
 
