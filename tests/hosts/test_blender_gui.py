@@ -108,7 +108,9 @@ def test_playback_a_modal_operator_and_a_render(gui: Gui, client: FakeClient) ->
 def _self_test(gui: Gui, *checks: str) -> None:
     gui.run(
         "import asyncio\n"
+        "from callboard.selftest import checks\n"
         "from callboard_blender.addon import residence\n"
+        "checks.SLOW = checks.REPORTED = 60\n"
         f"running = residence.app.controls.self_test.run(discard=True, only={checks!r})\n"
         "told = asyncio.run_coroutine_threadsafe(running, residence.app.guest.loop)"
     )

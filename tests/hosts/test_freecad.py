@@ -244,6 +244,8 @@ def test_the_self_test_finds_no_fault(app: FreeCAD) -> None:
     """The window is covered and minimized meanwhile, and an artist's dialog is open."""
     app.run(
         "import asyncio\n"
+        "from callboard.selftest import checks\n"
+        "checks.SLOW = checks.REPORTED = 60\n"
         "menus = {each.text() for each in FreeCADGui.getMainWindow().menuBar().actions()}\n"
         "only = ('primitives', 'undo_reports', 'dialog')\n"
         "running = panel.link.controls.self_test.run(discard=True, only=only)\n"
