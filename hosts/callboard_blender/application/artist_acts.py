@@ -93,7 +93,9 @@ def _renderers() -> list[str]:
     try:
         bpy.context.scene.render.engine = "callboard"
     except TypeError as error:
-        return re.findall(r"'([A-Z][A-Z0-9_]*)'", str(error))
+        engines = re.findall(r"'([A-Z][A-Z0-9_]*)'", str(error))
+        # Without a graphics card, Eevee of Blender 4.2 and later may take minutes, so it is last.
+        return sorted(engines, key=lambda engine: "EEVEE" in engine)
     return []
 
 
