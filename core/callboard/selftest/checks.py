@@ -157,7 +157,7 @@ async def _primitives(trial: Trial, into: Findings) -> None:
             if undo is None:
                 into.absent.append(f"{kind}: {trial.host.identity.name} has no undo")
                 continue
-            undone = bool(id) and await trial.main(partial(undo.undo, id), "change")
+            undone = await trial.main(partial(undo.undo, id), "change") if id else False
             gone = path not in await trial.main(reader.names)
             into.data[kind]["undone"] = bool(undone and gone)
             if not id:
