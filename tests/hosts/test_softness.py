@@ -173,7 +173,7 @@ def test_the_menu_asks_before_it_starts(
     monkeypatch.setattr("callboard.selftest.self_test.CHECKS", ())
     opened: list[str] = []
     monkeypatch.setattr(
-        "callboard_qt.plug_in.QDesktopServices.openUrl", lambda url: opened.append(url.toString())
+        "qtpy.QtGui.QDesktopServices.openUrl", lambda url: opened.append(url.toString())
     )
     asked: list[str] = []
 
