@@ -46,7 +46,7 @@ def main() -> int:
         seconds = perf_counter() - began
     report = json.loads(answer)
     made = arguments.artists * arguments.calls * DAYS
-    found = {
+    figures = {
         "artists": len(report["byUser"]),
         "workstations": len(report["byWorkstation"]),
         "clients": len(report["byClient"]),
@@ -56,8 +56,8 @@ def main() -> int:
         "report, s": round(seconds, 2),
         "secrets in it": answer.count(SECRET[3:]),
     }
-    print(json.dumps(found, indent=1))
-    return 0 if report["calls"] == made and not found["secrets in it"] else 1
+    print(json.dumps(figures, indent=1))
+    return 0 if report["calls"] == made and not figures["secrets in it"] else 1
 
 
 def written(folder: Path, number: int, calls: int, *, lines: bool) -> str:

@@ -47,15 +47,15 @@ def main() -> int:
         shares = [arguments.kills // len(lanes) + (n < arguments.kills % len(lanes))
                   for n in range(len(lanes))]  # fmt: skip
         with ThreadPoolExecutor(len(lanes)) as pool:
-            for found in pool.map(killed, lanes, shares, [arguments.seed] * len(lanes)):
-                total.update(found)
+            for figures in pool.map(killed, lanes, shares, [arguments.seed] * len(lanes)):
+                total.update(figures)
     total["seconds"] = round(perf_counter() - began)
     print(json.dumps(total, indent=1))
     return 1 if total["files without a record"] or total["answers without a record"] else 0
 
 
 def killed(lane: Path, kills: int, seed: int | None) -> Counter[str]:
-    """Kill hosts of one home, one after another. Return the numbers of what was found."""
+    """Kill hosts of one home, one after another. Return the numbers of what was figures."""
     chance = random.Random(None if seed is None else f"{seed} {lane.name}")
     home, work = lane / "home", lane / "work"
     work.mkdir(parents=True)

@@ -22,7 +22,8 @@ OURS = ("core", "hosts", "ui", "packaging")
 #: Names that we define, and that only other packages call.
 CALLED_BY = {
     "asyncio": {
-        *("get_pid", "get_pipe_transport", "get_returncode", "get_write_buffer_size"),
+        *("buffer_updated", "get_buffer", "get_pid", "get_pipe_transport", "get_returncode"),
+        "get_write_buffer_size",
         "is_reading",
     },
     "Blender": {
