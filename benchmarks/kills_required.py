@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def killed(lane: Path, kills: int, seed: int | None) -> Counter[str]:
-    """Kill hosts of one home, one after another. Return the numbers of what was figures."""
+    """Kill hosts of one home, one after another. Return the numbers of what was found."""
     chance = random.Random(None if seed is None else f"{seed} {lane.name}")
     home, work = lane / "home", lane / "work"
     work.mkdir(parents=True)
