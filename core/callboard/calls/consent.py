@@ -15,7 +15,15 @@ from typing import Literal, NamedTuple, get_args
 
 from callboard.calls.batch_references import require_shown
 from callboard.calls.call import Call
-from callboard.calls.grants import ConsentPolicy, Grant, Grants, Scope, Subject, ToolOrigin
+from callboard.calls.grants import (
+    DEFAULT_POLICIES,
+    ConsentPolicy,
+    Grant,
+    Grants,
+    Scope,
+    Subject,
+    ToolOrigin,
+)
 from callboard.calls.tools import BATCH, Tool, ToolRegistry
 from callboard.changes import Changes
 from callboard.clients.holder import TokenHolder
@@ -30,11 +38,6 @@ RootsDecision = Literal["allow", "allow_session", "refuse"]
 
 #: Seconds that the artist has to answer. After that the answer is no.
 PATIENCE = 120.0
-DEFAULT_POLICIES: dict[Subject, ConsentPolicy] = {
-    "script": "ask",
-    "destructive": "allow",
-    "outside_roots": "ask_once",
-}
 _WHY: dict[Subject, str] = {
     "script": "runs code of its own in this application",
     "destructive": "deletes or replaces things",

@@ -17,6 +17,11 @@ from callboard.protocol.peer import Peer
 
 Subject = Literal["script", "destructive", "outside_roots", "client_roots", "farm"]
 ConsentPolicy = Literal["ask", "ask_once", "allow", "refuse"]
+DEFAULT_POLICIES: dict[Subject, ConsentPolicy] = {
+    "script": "ask",
+    "destructive": "allow",
+    "outside_roots": "ask_once",
+}
 Scope = Literal["session", "project"]
 
 

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from callboard.errors import PeerError
-from callboard.ground import safe_yaml
 
 FILE = "policy.yaml"
 _MAC = ("Library", "Application Support", "callboard")
@@ -76,7 +75,7 @@ def place() -> str:
 def written_policy() -> WrittenPolicy | None:
     """Return the policy, or None if this machine has none. Call it from any thread. Raises
     PolicyError."""
-    text = _from_registry() if sys.platform == "win32" else _from_file()
+    text = _text()
     return None if text is None else _parsed(place(), text)
 
 
@@ -95,6 +94,8 @@ def policy_site() -> Path | None:
 
 @lru_cache(maxsize=1)
 def _parsed(where: str, text: str) -> WrittenPolicy:
+    from callboard.ground import safe_yaml  # Most machines have no policy.
+
     try:
         document = safe_yaml.load(text)
     except safe_yaml.YamlError as error:
@@ -200,3 +201,6 @@ def _from_registry() -> str | None:
     if not isinstance(text, str):
         raise PolicyError(f"{place()} must be a text (REG_SZ or REG_MULTI_SZ)")
     return text
+
+
+_text = _from_registry if sys.platform == "win32" else _from_file

@@ -7,8 +7,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from callboard.calls.consent import DEFAULT_POLICIES
-from callboard.calls.grants import ConsentPolicy
+from callboard.calls.grants import DEFAULT_POLICIES, ConsentPolicy
 from callboard.ground.folders import path_of
 from callboard.ground.machine_policy import SettingsError
 

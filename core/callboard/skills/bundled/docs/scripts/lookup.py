@@ -20,6 +20,8 @@ SLICE = 0.005
 STRETCH = 50
 #: Maximum characters of an entry's text.
 TEXT_LIMIT = 600
+#: The weight of a word that an entry's name has.
+_IN_NAME = 4.0
 #: Maximum unknown words that a hint names.
 _MOST_UNKNOWN = 3
 
@@ -46,11 +48,14 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
         if number % STRETCH == 0 and perf_counter() >= slice_ends:
             yield
             slice_ends = perf_counter() + SLICE
-    entries = [*exact, *_ranked(matches, asked, total, limit)]
+    ranked = _ranked(matches, asked, total, limit)
     recipes = [] if exact else recipes_for(words, identity.kind)
+    entries = [_reported(port, entry) for entry in (*exact, *(entry for _, _, entry in ranked))]
+    # What has all the words in its name was probably meant, and comes before advice.
+    first = 1 if not exact and ranked and _names_all(ranked[0], asked) else 0
     answer: Json = {
         "version": f"{identity.name} {identity.version}",
-        "entries": [*recipes, *(_reported(port, entry) for entry in entries)][:limit],
+        "entries": [*entries[:first], *recipes, *entries[first:]][:limit],
     }
     if (fitting := len(recipes) + len(exact) + len(matches)) > limit:
         answer["more"] = fitting - limit
@@ -69,7 +74,7 @@ def _shares(entry: Any, asked: Sequence[str]) -> dict[str, float] | None:
     shares = {}
     for word in maybe:
         if word in in_name:
-            shares[word] = 4.0
+            shares[word] = _IN_NAME
         elif word in in_text or word in name:
             shares[word] = 1.5
         elif any(each.startswith(word) for each in in_text):
@@ -77,8 +82,10 @@ def _shares(entry: Any, asked: Sequence[str]) -> dict[str, float] | None:
     return shares or None
 
 
-def _ranked(matches: Sequence[_Match], asked: Sequence[str], total: int, limit: int) -> list[Any]:
-    """Return the best entries. Rare words count more, and entries with all the words count most."""
+def _ranked(
+    matches: Sequence[_Match], asked: Sequence[str], total: int, limit: int
+) -> list[_Match]:
+    """Return the best matches. Rare words count more, and entries with all the words count most."""
     held = Counter(word for shares, _, _ in matches for word in shares)
     rarity = {word: log(1 + (total - held[word] + 0.5) / (held[word] + 0.5)) for word in asked}
     whole = sum(rarity.values()) or 1.0
@@ -90,7 +97,13 @@ def _ranked(matches: Sequence[_Match], asked: Sequence[str], total: int, limit: 
         # Among equal scores the shorter name comes first.
         return -score * covered**2 / (1.0 + 0.02 * len(entry.name)), len(entry.name), number
 
-    return [entry for _, _, entry in nsmallest(limit, matches, key=rank)]
+    return nsmallest(limit, matches, key=rank)
+
+
+def _names_all(match: _Match, asked: Sequence[str]) -> bool:
+    """Return whether each of several words is a word of the entry's name."""
+    shares = match[0]
+    return len(asked) > 2 and all(shares.get(word) == _IN_NAME for word in asked)
 
 
 def _hint(asked: Sequence[str], matches: Sequence[_Match], others: Sequence[Any]) -> str:
