@@ -44,7 +44,9 @@ def test_doctor_knows_every_variable() -> None:
 def test_every_setting_is_in_the_table() -> None:
     rows = re.findall(r"^\| `(\w+)` \|.*\| `(\w+)` \|$", PAGE, re.MULTILINE)
     assert rows == [(one.name, one.variable) for one in SETTINGS if not one.policy_only]
-    rows = re.findall(r"^\| `(\w+)` \|[^|]*\| *(?:at once|after a restart) *\|$", PAGE, re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \|[^|]*\| *(?:at once|after a restart) *\|$", PAGE, re.MULTILINE
+    )
     assert {one.name for one in SETTINGS if one.policy_only} < set(rows)
 
 

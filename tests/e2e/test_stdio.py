@@ -331,7 +331,9 @@ class RawBridge:
         code = self.process.wait(DEADLINE)
         rest = self.process.stdout.read()
         self.process.stdout.close()
-        assert rest == b""
+        # A host that has ended since may have said so.
+        for line in rest.splitlines():
+            assert b"the application is closing" in line
         return code
 
 
