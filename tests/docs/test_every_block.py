@@ -76,6 +76,10 @@ NOT_RUN: dict[tuple[str, str], str] = {
     ("docs/maya.md", "set "): _READ + "needs Maya",
     ("docs/maya.md", "$env:"): _READ + "needs Maya",
     ("README.md", "git clone"): "it needs the address of a copy of this project",
+    (
+        "docs/deployment.md",
+        "$ sudo install",
+    ): "it writes to /etc as root; tests/ground/test_machine_policy.py has policies of its own",
     ("docs/connect.md", "echo "): _READ + "needs Windows",
     ("docs/connect.md", "'{"): _READ + "needs Windows",
     (

@@ -251,7 +251,7 @@ def test_the_self_test_finds_no_fault(app: FreeCAD) -> None:
         "running = panel.link.controls.self_test.run(discard=True, only=only)\n"
         "told = asyncio.run_coroutine_threadsafe(running, plug_in.server.guest.loop)"
     )
-    app.wait(lambda: app.run("answer = told.done()"), "the self-test")
+    app.wait(lambda: app.run("answer = told.done()"), "the self-test", seconds=280)
     assert app.run("answer = 'Callboard' in menus")
     for check in app.run("answer = told.result()['checks']"):
         if check["name"] in ("primitives", "undo_reports", "dialog"):
