@@ -4,8 +4,8 @@ is missing, its checks are skipped."""
 
 from __future__ import annotations
 
-#: An object of the application's own, such as a paint layer. If the host has no primitives, all
-#: checks use such objects instead of cubes.
+#: An object of the application's own that can have others below it, such as a layer group. If the
+#: host has no primitives, all checks use such objects instead of cubes.
 OBJECT = "sample.object"
 #: Another document, which is empty and becomes the scene. Its function returns the document's name.
 DOCUMENT = "sample.document"
