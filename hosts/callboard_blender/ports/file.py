@@ -298,7 +298,9 @@ def _reached(
 ) -> dict[tuple[str, str], set[_Key]]:
     """Return which of these each datablock needs, without objects and meshes, of which there may be
     too many to ask at once. Add those that need one directly to ``using``."""
-    types = set(bpy.types.ID.bl_rna.properties["id_type"].enum_items.keys()).difference(_MANY)
+    # Blender 3.4 has no such enumeration of its own datablocks, but a driver can name any kind.
+    kinds = bpy.types.DriverTarget.bl_rna.properties["id_type"].enum_items.keys()
+    types = set(kinds).difference(_MANY)
     reached: dict[Any, set[_Key]] = {each: {key} for key, each in named}
     keys = {each: key for key, each in named}
     users = bpy.data.user_map(key_types=types, value_types=types)
