@@ -245,7 +245,7 @@ def test_the_self_test_finds_no_fault(app: FreeCAD) -> None:
     app.run(
         "import asyncio\n"
         "from callboard.selftest import checks\n"
-        "checks.SLOW = checks.REPORTED = 60\n"
+        "checks.SLOW, checks.REPORTED = 60, 5\n"
         "menus = {each.text() for each in FreeCADGui.getMainWindow().menuBar().actions()}\n"
         "only = ('undo_reports', 'dialog')\n"
         "running = panel.link.controls.self_test.run(discard=True, only=only)\n"
