@@ -103,6 +103,22 @@ def test_playback_a_modal_operator_and_a_render(gui: Gui, client: FakeClient) ->
     gui.wait(lambda: not gui.run(rendering), "end of the render")
     create(client, "Rendered")
     assert paths(client) == sorted([*before, "Played", "Rendered"])
+    _self_test(gui, "playback", "dialog", "undo_reports", "menus")
+    assert paths(client) == []
+
+
+def _self_test(gui: Gui, *checks: str) -> None:
+    gui.run(
+        "import asyncio\n"
+        "from callboard.selftest import checks\n"
+        "from callboard_blender.addon import residence\n"
+        "checks.SLOW, checks.REPORTED = 60, 5\n"
+        f"running = residence.app.controls.self_test.run(discard=True, only={checks!r})\n"
+        "told = asyncio.run_coroutine_threadsafe(running, residence.app.guest.loop)"
+    )
+    gui.wait(lambda: gui.run("answer = told.done()"), "the self-test")
+    ran = [one for one in gui.run("answer = told.result()['checks']") if one["name"] in checks]
+    assert [(one["outcome"], one["faults"]) for one in ran] == [("ok", [])] * len(checks)
 
 
 @pytest.mark.parametrize("size", [(320, 180), (64, 200), (37, 16)])
