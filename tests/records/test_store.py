@@ -474,7 +474,8 @@ def test_lines_of_an_older_version_are_read(folder: Path) -> None:
         head.format("oldest", "") + ',null,null,null,null]\t{"a":1}\t\n',
         head.format("older", ',"1d"') + ',null,null,null,null]\t{"a":1}\t\n',
     ]
-    (folder / "4711-0011aabb.journal").write_text("callboard journal 1\n" + "".join(lines))
+    text = "callboard journal 1\n" + "".join(lines)
+    (folder / "4711-0011aabb.journal").write_bytes(text.encode())
     store = Store(folder, retention=FOREVER)
     store.open()
     assert store.flush()
