@@ -172,7 +172,10 @@ def draw_details(layout: Any, question: Any) -> None:
         _read.add(question.id)
     layout.label(text=f"{one_line(question.client)} asks", icon="QUESTION")
     column = layout.column(align=True)
-    for line in _wrapped(in_words(question, f" ({one_line(question.tool)})"), size.width):
+    called = one_line(question.client)
+    if question.tool:
+        called = f"{texts.title(residence.snapshot, question.tool)} ({one_line(question.tool)})"
+    for line in _wrapped(f"{called} {texts.reason(question)}.", size.width):
         column.label(text=line)
     column = layout.column(align=True)
     shown = lines[page * size.lines : (page + 1) * size.lines]
@@ -195,12 +198,12 @@ def draw_details(layout: Any, question: Any) -> None:
         draw_answer(yes, question, "allow_session", "For session")
 
 
-def in_words(question: Any, name: str = "") -> str:
-    """Return the question and its reason. ``name`` comes after the tool's title."""
+def in_words(question: Any) -> str:
+    """Return the question and its reason."""
     if not question.tool:
         return f"{one_line(question.client)} {texts.reason(question)}."
     title = texts.title(residence.snapshot, question.tool)
-    return f'May it use "{title}"{name}? This {texts.reason(question)}.'
+    return f'May it use "{title}"? This {texts.reason(question)}.'
 
 
 def draw_answer(row: Any, question: Any, answer: str, text: str) -> None:
