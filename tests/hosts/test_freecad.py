@@ -247,14 +247,14 @@ def test_the_self_test_finds_no_fault(app: FreeCAD) -> None:
         "from callboard.selftest import checks\n"
         "checks.SLOW, checks.REPORTED = 60, 5\n"
         "menus = {each.text() for each in FreeCADGui.getMainWindow().menuBar().actions()}\n"
-        "only = ('undo_reports', 'dialog')\n"
+        "only = ('primitives', 'undo_reports', 'dialog')\n"
         "running = panel.link.controls.self_test.run(discard=True, only=only)\n"
         "told = asyncio.run_coroutine_threadsafe(running, plug_in.server.guest.loop)"
     )
     app.wait(lambda: app.run("answer = told.done()"), "the self-test", seconds=280)
     assert app.run("answer = 'Callboard' in menus")
     for check in app.run("answer = told.result()['checks']"):
-        if check["name"] in ("undo_reports", "dialog"):
+        if check["name"] in ("primitives", "undo_reports", "dialog"):
             assert check["outcome"] == "ok", check
     assert app.run("answer = FreeCAD.ActiveDocument.Objects == []")
 

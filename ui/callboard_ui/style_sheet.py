@@ -125,6 +125,8 @@ def _sheet(palette: QPalette) -> str:
     chosen, on_chosen = palette.color(roles.Highlight), palette.color(roles.HighlightedText)
     line, dim = between(ground, text, 0.35).name(), color(palette, "dim").name()
     raised = between(ground, text, 0.08).name()
+    # Dim text has little contrast to spare, so a row under the pointer moves away from the text.
+    hovered = between(ground, QColor("black" if text.lightness() > 127 else "white"), 0.15).name()
     shades = "".join(
         f'QLabel[{KIND}="{kind}"] {{ color: {color(palette, kind).name()}; }}' for kind in _KINDS
     )
@@ -159,5 +161,5 @@ QMenu::item {{ color: {text.name()}; background-color: {ground.name()}; }}
 QAbstractItemView::item:selected, QMenu::item:selected {{
     color: {on_chosen.name()}; background-color: {chosen.name()};
 }}
-QAbstractItemView::item:hover:!selected {{ background-color: {raised}; }}
+QAbstractItemView::item:hover:!selected {{ background-color: {hovered}; }}
 {shades}"""
