@@ -22,6 +22,7 @@ _HOMES = {
     "callboard.host_kit.face_direction": "normals_of",
     "callboard.host_kit.mesh_facts": "faces_of mesh_facts",
     "callboard.ports.check": "Fault MeshData MeshFacts Severity",
+    "callboard.ports.edit": "DIMENSIONS",
     "callboard.ports.exchange": "Axes FileFormat SUFFIXES WITH_UVS format_json format_of",
     "callboard.ports.look": "Look from_angle",
     "callboard.ports.materials": "Texture",
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
     from callboard.host_kit.face_direction import *
     from callboard.host_kit.mesh_facts import *
     from callboard.ports.check import *
+    from callboard.ports.edit import *
     from callboard.ports.exchange import *
     from callboard.ports.look import *
     from callboard.ports.materials import *

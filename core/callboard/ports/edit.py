@@ -9,6 +9,15 @@ from callboard.errors import HostError
 
 Vector = Sequence[float]
 PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
+#: The sizes of each kind with their defaults, in scene units.
+DIMENSIONS: dict[str, dict[str, float]] = {
+    "sphere": {"radius": 1.0},
+    "cube": {"size": 2.0},
+    "plane": {"width": 2.0, "depth": 2.0},
+    "cylinder": {"radius": 1.0, "height": 2.0},
+    "cone": {"radius": 1.0, "height": 2.0},
+    "torus": {"major_radius": 1.0, "minor_radius": 0.25},
+}
 
 
 class NotOffered(HostError):
@@ -21,9 +30,9 @@ class SceneEditor(Protocol):
     object; the ``scene`` skill reads the result back and verifies it."""
 
     def create(self, kind: PrimitiveKind, name: str | None, dimensions: Mapping[str, float]) -> str:
-        """Create a primitive. ``dimensions`` has exactly the keys of that kind: radius; size;
-        width, depth; radius, height; major_radius, minor_radius. The primitive is centered on the
-        origin, with its axis along the host's up axis. A taken name gets the host's own suffix."""
+        """Create a primitive. ``dimensions`` has exactly the keys of that kind in ``DIMENSIONS``.
+        The primitive is centered on the origin, with its axis along the host's up axis. A taken
+        name gets the host's own suffix."""
 
     def set_transform(
         self, name: str, translate: Vector | None, rotate: Vector | None, scale: Vector | None

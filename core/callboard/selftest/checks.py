@@ -14,21 +14,13 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.ports import capability_names as names
-from callboard.ports.edit import NotOffered
+from callboard.ports.edit import DIMENSIONS, NotOffered
 from callboard.ports.exchange import UNSTATED, Axes, FileFormat
 from callboard.ports.host import Work
 from callboard.ports.look import Look
 from callboard.selftest.pictures import figures, figures_of, why_blank, why_not_gray
 from callboard.selftest.trial import GONE, Findings, Trial
 
-SIZES: dict[str, dict[str, float]] = {
-    "sphere": {"radius": 1.0},
-    "cube": {"size": 2.0},
-    "plane": {"width": 2.0, "depth": 2.0},
-    "cylinder": {"radius": 1.0, "height": 2.0},
-    "cone": {"radius": 1.0, "height": 2.0},
-    "torus": {"major_radius": 1.0, "minor_radius": 0.25},
-}
 #: Seconds that the artist's actions last, and that a dialog may take to open.
 ACTING, OPENING = 1.5, 5.0
 #: Seconds within which an undo is reported in time, or at all, and a visit to the main thread that
@@ -140,7 +132,7 @@ async def _primitives(trial: Trial, into: Findings) -> None:
         trial.port(names.SCENE_MUTATE),
         trial.host.undo,
     )
-    for kind, sizes in SIZES.items():
+    for kind, sizes in DIMENSIONS.items():
 
         def make(kind: Any = kind, sizes: dict[str, float] = sizes) -> tuple[str, str, float]:
             began = perf_counter()

@@ -7,17 +7,15 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.skill import all_near, done, expect, expect_same_bounds, expect_transform, near
-
-#: The sizes of each kind with their defaults, in scene units.
-DIMENSIONS: dict[str, dict[str, float]] = {
-    "sphere": {"radius": 1.0},
-    "cube": {"size": 2.0},
-    "plane": {"width": 2.0, "depth": 2.0},
-    "cylinder": {"radius": 1.0, "height": 2.0},
-    "cone": {"radius": 1.0, "height": 2.0},
-    "torus": {"major_radius": 1.0, "minor_radius": 0.25},
-}
+from callboard.skill import (
+    DIMENSIONS,
+    all_near,
+    done,
+    expect,
+    expect_same_bounds,
+    expect_transform,
+    near,
+)
 
 
 def create_primitive(
