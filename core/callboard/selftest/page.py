@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from callboard.content import Json
+from callboard.ground.html_page import html_page
 
 _STYLE = """
 :root { color-scheme: light dark; --page: #f6f7f9; --card: #fff; --ink: #1c2128; --soft: #5c6670;
@@ -44,24 +45,12 @@ def page(report: Json, summary: str) -> str:
     # Faults come first, because they are what a reader can act on.
     order = ("fault", "ok", "not offered")
     checks = sorted(report["checks"], key=lambda check: order.index(check["outcome"]))
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{_text(title)}</title>
-<style>{_STYLE}</style>
-</head>
-<body><main>
-<h1>{_text(title)}</h1>
+    main = f"""<h1>{_text(title)}</h1>
 <p>{_text(summary)}.</p>
 <p class="soft">{_text("; ".join(facts))}. This report has no names and no paths. Its JSON file
 is beside it: please attach both to an issue of the project where you found callboard.</p>
-{"".join(map(_section, checks))}
-</main></body>
-</html>
-"""
+{"".join(map(_section, checks))}"""
+    return html_page(title, _STYLE, main)
 
 
 def _section(check: Json) -> str:

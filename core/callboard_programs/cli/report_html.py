@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from html import escape
 from typing import Any
 
+from callboard.ground.html_page import html_page
 from callboard_programs.cli.charts import bar, calls_per_day
 
 _STYLE = """
@@ -69,18 +70,7 @@ def render(report: dict[str, Any]) -> str:
     """Return the page for the result of :func:`callboard.demand.report.build`. All text from
     outside is escaped."""
     period = _period(report)
-    return f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>Callboard report, {escape(period)}</title>
-<style>{_STYLE}</style>
-</head>
-<body>
-<main>
-<h1>Calls, and missing capabilities</h1>
+    main = f"""<h1>Calls, and missing capabilities</h1>
 <p class="soft">{escape(period)}</p>
 {_totals(report)}
 {_missing(report)}
@@ -90,11 +80,8 @@ def render(report: dict[str, Any]) -> str:
 {_errors(report)}
 {_slowest(report)}
 <footer>Made by callboard on {escape(_when(report["generatedAt"]))} from records on this machine.
-Secrets, home folders and user names were removed before they were written.</footer>
-</main>
-</body>
-</html>
-"""
+Secrets, home folders and user names were removed before they were written.</footer>"""
+    return html_page(f"Callboard report, {period}", _STYLE, main)
 
 
 def _totals(report: dict[str, Any]) -> str:
