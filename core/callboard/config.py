@@ -53,7 +53,7 @@ class ExportTarget:
 
 @dataclass(frozen=True)
 class PolicyLocks:
-    """What the machine's policy says that isn't a setting of each server's own."""
+    """The parts of the machine's policy that aren't settings of each server's own."""
 
     #: The policy's name and place, or empty if there is none.
     policy: str = ""

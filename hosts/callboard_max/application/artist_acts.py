@@ -1,4 +1,4 @@
-"""What the self-test does in the artist's place, in 3ds Max."""
+"""Acts of the self-test in the artist's place, in 3ds Max."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the self-test does in the artist's place, in Maya."""
+"""Acts of the self-test in the artist's place, in Maya."""
 
 from __future__ import annotations
 

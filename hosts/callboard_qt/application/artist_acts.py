@@ -1,4 +1,4 @@
-"""What the self-test does in the artist's place, in any Qt application. Use it on the main
+"""Acts of the self-test in the artist's place, in any Qt application. Use them on the main
 thread."""
 
 from __future__ import annotations
