@@ -83,6 +83,8 @@ MAY = {
     # The former world is kept.
     "lights__set_environment": r"World\.use_fake_user",
     "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots|node_tree\.links)",
+    # Hair's cache follows the timeline.
+    "animation__set_timeline": r"Object\..*point_cache\.frame_(start|end)$",
     "cameras__set": r"Scene\.camera$|Camera\.dof\.focus_object",
     "scene__set_parent": r"Object\.parent",
     # Blender's own command also ends the instancing, because the overrides replace the instance.
@@ -114,15 +116,17 @@ def datablocks() -> Iterator[bpy.types.ID]:
 
 def reference(block: bpy.types.ID, by_name: bool = False) -> str:
     kind = block.bl_rna.identifier
+    # Blender links removed data again when the removal is undone, with another session_uid.
+    by_name = by_name or block.library is not None
     return f"{kind} {block.name_full if by_name else block.session_uid}"
 
 
 class Contents:
     """Each value of each datablock, by datablock and path: ``values[block][path]``.
 
-    A datablock's key is a number that stays the same when it is renamed, or after undo. ``names``
-    has its name. With ``by_name``, the name is the key, so that another process can use the same
-    keys.
+    A local datablock's key is a number that stays the same when it is renamed, or after undo.
+    ``names`` has its name. The name itself is the key of linked data, and of all data with
+    ``by_name``, so that another process can use the same keys.
     """
 
     def __init__(self, by_name: bool = False) -> None:
@@ -130,11 +134,15 @@ class Contents:
         self.values: dict[str, dict[str, str]] = {}
         self.names: dict[str, str] = {}
         self.linked: set[str] = set()
+        #: Linked data without users, which neither a file nor Blender's undo keeps.
+        self.unused: set[str] = set()
         for block in datablocks():
             key = reference(block, by_name)
             self.names[key] = block.name_full
             if block.library:
                 self.linked.add(key)
+                if not block.users:
+                    self.unused.add(key)
             self._seen: dict[tuple[int, str], str] = {}
             self._into = self.values[key] = {}
             if not by_name or block.users or block.use_fake_user:

@@ -35,6 +35,7 @@ class Contents:
     def __init__(self, root: Sdf.Layer, others: Sequence[Sdf.Layer] = ()) -> None:
         self.values: dict[str, dict[str, str]] = {}
         self.linked: set[str] = set()
+        self.unused: set[str] = set()
         for number, layer in enumerate([root, *others]):
 
             def read(path: Sdf.Path, layer: Sdf.Layer = layer, number: int = number) -> None:

@@ -207,6 +207,7 @@ def test_copies_of_a_material_are_replaced_and_unused_data_is_removed(rig: Rig) 
     (spare,) = rig.tool("blender_data__list", kind="materials", unused=True)["data"]
     assert spare == {"name": "Spare", "users": 0}
     assert rig.tool("blender_data__purge")["removed"]["materials"] == ["Spare"]
+    purged = rig.call.undo_id
     rig.tool("blender_data__rename", kind="materials", name="Wood", new_name="Oak")
     renamed = rig.call.undo_id
     assert obj.data.materials[0].name == "Oak"
@@ -215,6 +216,9 @@ def test_copies_of_a_material_are_replaced_and_unused_data_is_removed(rig: Rig) 
     assert renamed is not None
     assert rig.host.undo.undo(renamed)
     assert bpy.data.objects["Knob"].data.materials[0].name == "Wood"
+    assert purged is not None
+    assert rig.host.undo.undo(purged)
+    assert "Spare" in bpy.data.materials
 
 
 def test_a_file_s_path_is_set_for_all_that_name_it(rig: Rig) -> None:

@@ -227,3 +227,17 @@ def test_objects_that_share_a_mesh_keep_their_own_materials(rig: Rig) -> None:
         rig.tool("materials__assign", name=material, objects=[name])
     assert list(rig.port("materials").assigned("Crate")) == ["Oak"]
     assert list(rig.port("materials").assigned("Twin")) == ["Pine"]
+
+
+def test_a_drawing_of_strokes_is_refused_a_surface(rig: Rig) -> None:
+    import bpy
+
+    kinds = "grease_pencils_v3" if hasattr(bpy.data, "grease_pencils_v3") else "grease_pencils"
+    drawing = bpy.data.objects.new("Drawing", getattr(bpy.data, kinds).new("Drawing"))
+    bpy.context.scene.collection.objects.link(drawing)
+    rig.tool("materials__create", name="Oak")
+    told = refused(lambda: rig.tool("materials__assign", name="Oak", objects=["Drawing"]))
+    assert "can't have materials" in told
+    told = refused(lambda: rig.tool("scene__set_material_color", name="Drawing", color=[1, 0, 0]))
+    assert "no color" in told
+    assert not bpy.data.objects["Drawing"].material_slots

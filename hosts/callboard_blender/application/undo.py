@@ -67,11 +67,7 @@ class BlenderUndo:
         changes = self._changes
         changes.mode = modes.current()
         unsaved, based_again = changes.unsaved, False
-        if not self._mark.ready:
-            view_layer().update()
-            with changes.unnoticed():
-                self._mark.prepare()
-                view_layer().update()
+        self._prepare()
         if changes.mode.mode != "OBJECT":
             with changes.unnoticed():
                 modes.leave()
@@ -205,11 +201,20 @@ class BlenderUndo:
                 view_layer().update()
         changes.foreign, changes.stepped, self._steps = kept
 
+    def _prepare(self) -> None:
+        """Make the mark if it is missing, as after a purge of unused data, without reporting it."""
+        if not self._mark.ready:
+            view_layer().update()
+            with self._changes.unnoticed():
+                self._mark.prepare()
+                view_layer().update()
+
     def _push(self, label: str, number: int | None = None) -> bool:
         """Save the state, as the artist's own if ``number`` is None. After that, no undone step can
         be redone."""
         if not _may_undo():
             return False
+        self._prepare()
         while self._known and self._known[-1].first > self._at:
             self._known.pop()
         with self._mark.on_top(self._at if number is None else number, ours=number is not None):

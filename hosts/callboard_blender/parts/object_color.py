@@ -10,6 +10,12 @@ from callboard_blender.application.linked_data import refuse_linked_data
 from callboard_blender.parts.principled import shader_of
 
 
+def takes_surfaces(obj: bpy.types.Object) -> bool:
+    """Return whether the object can have materials. Those of a grease pencil, which draw strokes,
+    don't count."""
+    return hasattr(obj.data, "materials") and "PENCIL" not in obj.type
+
+
 def read_color(obj: bpy.types.Object) -> list[float] | None:
     """Return the linear RGB of the first material, or None when there is no material or a texture
     gives the color."""
@@ -24,7 +30,7 @@ def read_color(obj: bpy.types.Object) -> list[float] | None:
 
 
 def set_color(obj: bpy.types.Object, color: Vector) -> None:
-    if not hasattr(obj.data, "materials"):
+    if not takes_surfaces(obj):
         raise HostError(f"'{obj.name}' is of type {obj.type.lower()}, which has no color")
     if not obj.material_slots:
         refuse_linked_data(obj)

@@ -13,6 +13,7 @@ from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, objects, view_layer
 from callboard_blender.parts import principled, textures
+from callboard_blender.parts.object_color import takes_surfaces
 
 #: The values that a texture can drive, and the value that only a texture can set.
 _SLOTS = (
@@ -150,7 +151,7 @@ def _own(name: str) -> bpy.types.Material:
 
 def _refuse(obj: bpy.types.Object, faces: Sequence[int] | None) -> None:
     refuse_linked(obj)
-    if not hasattr(obj.data, "materials"):
+    if not takes_surfaces(obj):
         raise HostError(f"'{obj.name}' is of type {obj.type.lower()}, which can't have materials")
     if not obj.material_slots:
         refuse_linked_data(obj)
