@@ -61,7 +61,7 @@ CHANGING = (
     "recover",
     "open",
 )
-#: The artist's own ways to another scene, as the menus call them.
+#: The artist's own ways to open another scene, under their names in the menus.
 LOADS = {
     "new": "bpy.ops.wm.read_homefile(load_ui={ui})",
     "revert": "bpy.ops.wm.revert_mainfile()",

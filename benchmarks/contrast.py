@@ -1,4 +1,4 @@
-"""The lowest contrast of any text in the panel, by theme, from the pixels of pictures of it.
+"""The lowest contrast of any text in the panel, by theme, measured in pictures of the panel.
 
     QT_QPA_PLATFORM=offscreen python benchmarks/contrast.py
 

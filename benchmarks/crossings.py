@@ -4,10 +4,10 @@
 
 One process holds a real server on a real OpenUSD stage, with its loop, watcher and main thread, and
 a client that uses the standard library only. Every kind of request is sent until caches are warm.
-Then a profiler on all threads counts its calls. A call of a Python function counts if the function
-is core's own (bundled skills are left out, like a user's own). A switch is a call into a module
-other than the previous call's. Each row is the round with the fewest switches, because a busy
-machine only adds steps of the loop and the watcher to a request.
+Then a profiler on all threads counts the calls that each request makes. A call to a Python function
+counts if the function is core's own (bundled skills are left out, like a user's own). A switch is a
+call into a module other than the previous call's. Each row is the round with the fewest switches,
+because a busy machine only adds steps of the loop and the watcher to a request.
 
 The gateway is measured in this process too, in front of a host in another process.
 ``install-skill`` runs in a process of its own, as a user starts it, and is counted from its first

@@ -9,8 +9,8 @@ purpose is full: SQLite's cache of the records, 2 MB, and for exports the latest
 which the panel shows, 0.4 MB. Otherwise each record or change would look like a leak. After the
 first third of the rounds, a line is fitted to the memory that the process holds at the end of each
 round. The line may rise by ``ALLOWED`` bytes for each call, session, failure or export. The
-allocator takes memory in chunks of a megabyte, so a larger factor is more exact: in long runs a
-session costs 11 bytes, in short ones up to 104.
+allocator takes memory in chunks of a megabyte, so a larger factor gives a more exact result: in
+long runs a session costs 11 bytes, in short ones up to 104.
 
 Failures ask for names from a fixed set, because OpenUSD keeps 100 to 200 bytes for every name that
 it has ever been asked for. It also keeps 20 to 100 bytes for every stage that it flattens, even in

@@ -304,8 +304,8 @@ class Seen:
 
 
 class Client:
-    """A client that begins objects, jobs, runs and questions of its own, and reports a breach if
-    one of them doesn't end the way it chose."""
+    """A client that makes its own objects, starts its own jobs and runs, asks its own questions,
+    and reports a breach if any of them doesn't end the way it chose."""
 
     #: True if the client undoes changes, in which case its own objects may disappear.
     undoes = False

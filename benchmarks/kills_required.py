@@ -31,7 +31,7 @@ from callboard_programs.client.tool_call import call_tool
 
 #: Maximum seconds between the first answer and the kill.
 SPREAD = 0.08
-#: Maximum files that a client has written by one host.
+#: Maximum number of files that a client has one host write.
 MOST = 10_000
 
 
@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def killed(lane: Path, kills: int, seed: int | None) -> Counter[str]:
-    """Kill hosts of one home, one after another. Return the numbers of what was found."""
+    """Kill hosts of one home, one after another. Return the count of each finding."""
     chance = random.Random(None if seed is None else f"{seed} {lane.name}")
     home, work = lane / "home", lane / "work"
     work.mkdir(parents=True)

@@ -1,4 +1,5 @@
-"""Whether ``file__overview`` and ``file__references`` agree with plain ``bpy`` in another process.
+"""Checks that ``file__overview`` and ``file__references`` agree with plain ``bpy`` in another
+process.
 
     python benchmarks/overviews.py FOLDER [--files N] [--objects N]
 
@@ -89,8 +90,8 @@ class Ours:
         }
 
     def timed(self, tool: str) -> tuple[float, float]:
-        """Return the seconds of this thread's processor time of a call, and of its longest slice.
-        What else the machine does counts for neither."""
+        """Return the processor time of a call on this thread, and of its longest slice, in seconds.
+        The machine's other work doesn't count."""
         begun = at = thread_time()
         longest = 0.0
 

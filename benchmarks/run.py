@@ -78,7 +78,7 @@ def before(tree: Path | None) -> list[Contender]:
 
 
 def compare(arguments: argparse.Namespace, home: Path) -> Results:
-    """Return every figure of every contender, each a list of one value a round."""
+    """Return every figure of every contender, each as a list with one value per round."""
     contenders = [*CONTENDERS, *before(arguments.before)]
     if arguments.only_before:
         contenders = [contenders[0], *before(arguments.before)]

@@ -139,7 +139,7 @@ class McpHttpConfig:
     farm_scheduler: str = ""
     #: CA, certificate and key of that farm, as PEM files, if it needs them.
     farm_tls: Sequence[str] = ()
-    #: Maximum tasks of one map.
+    #: Maximum number of tasks in one map.
     farm_limit: int = 1000
     #: The command line of a callboard that has Dask; if empty, the command is searched for.
     farm_command: Sequence[str] = ()

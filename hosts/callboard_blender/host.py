@@ -54,7 +54,7 @@ from callboard_blender.ports.script import BlenderScripts
 from callboard_blender.ports.structure import BlenderStructure
 from callboard_blender.ports.usd import BlenderUsd, usd_is_there
 
-#: Maximum bytes of a path in Blender.
+#: Maximum number of bytes in a path in Blender.
 _LONGEST = 1023
 
 

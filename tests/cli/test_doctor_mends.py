@@ -153,7 +153,7 @@ def test_a_home_in_which_nothing_can_be_kept(wrong: Wrong, tmp_path: Path) -> No
     assert first.endswith(
         "set CALLBOARD_HOME to a folder on a local disk; calls are refused until then"
     )
-    assert second.startswith("records are not sent: 'nowhere' is no address for records; write ")
+    assert second.startswith("records are not sent: 'nowhere' isn't an address for records; write ")
     (tmp_path / "home" / "records").unlink()
     (tmp_path / "home" / "settings.yaml").write_text("records_to: [syslog://127.0.0.1]\n")
     assert wrong() == []

@@ -105,7 +105,7 @@ def test_over_tcp_each_message_begins_with_its_length(calls: list[CallRecord]) -
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        ("calls.jsonl", "is no address for records"),
+        ("calls.jsonl", "isn't an address for records"),
         pytest.param(
             *("file://nas/calls.jsonl", "names a host"),
             marks=pytest.mark.skipif(os.name == "nt", reason="Windows has such paths"),

@@ -16,7 +16,7 @@ from serving import served, text_of
 from skills.skill_tree import write_skill
 from waiting import until
 
-#: Maximum bytes of ``tools/list`` with everything that ships for a host.
+#: Maximum number of bytes in ``tools/list`` with everything that ships for a host.
 MOST_BYTES = 35_000
 HOSTS = Path(__file__).resolve().parents[2] / "hosts"
 SHAPE = "{type: object, properties: {n: {type: integer}}}"

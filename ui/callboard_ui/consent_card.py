@@ -31,7 +31,7 @@ from callboard_ui.theme import bold, em, fixed
 #: stray click allows nothing.
 GUARD_MS = 500
 
-#: Maximum lines of a card's text that are visible without scrolling.
+#: Maximum number of lines of a card's text that are visible without scrolling.
 _MOST_LINES = 14
 
 Answered = Callable[[str, Decision], None]

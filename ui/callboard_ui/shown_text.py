@@ -8,7 +8,7 @@ import time
 import unicodedata
 from typing import Any
 
-#: Maximum characters of a value that are shown. A last line says how many more there are.
+#: Maximum number of characters of a value that are shown. A last line says how many more there are.
 MOST = 200_000
 
 

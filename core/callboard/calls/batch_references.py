@@ -70,7 +70,7 @@ def check_references(value: Any, index: int, paths: PathFields | None) -> None:
         if paths:
             raise BadReference(
                 f"call {index}: a file's path can't be a {KEY}; write the path out, because the "
-                "artist is shown it before anything runs"
+                "artist sees it before anything runs"
             )
     elif isinstance(value, dict):
         below = {} if paths is None else paths.properties

@@ -7,7 +7,7 @@ from callboard.calls.entry import Entry
 from callboard.calls.tools import BATCH, Tool
 from callboard.content import Json
 
-#: Maximum calls of one batch.
+#: Maximum number of calls in one batch.
 MOST_CALLS = 100
 _DESCRIPTION = (
     "Makes several calls as one: one question to the artist, one undo step, and when one fails all "

@@ -1,4 +1,4 @@
-"""One call of one tool: the client that made it, the roots it may see, and how the call ends. Also
+"""One call to one tool: the client that made it, the roots it may see, and how the call ends. Also
 all running calls, and how the artist stops them."""
 
 from __future__ import annotations
@@ -209,14 +209,14 @@ class RunningCalls:
         self.closed = False
         #: The number of calls ended by the artist's Stop; reset when callboard resumes.
         self.stopped = 0
-        #: The reason while the machine's policy has callboard switched off, or empty.
+        #: The reason why the machine's policy has switched callboard off, or empty.
         self.switched_off = ""
         self.calls: dict[str, Call] = {}
         #: Called when a call whose tool was found ends, with the call and its result or error.
         self.ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
         #: Called before a call's tool runs; raises CallboardError to refuse the call.
         self.begins: Callable[[Call], None] | None = None
-        #: Like ``ended``, but only for calls of tools that may change the scene or files.
+        #: Like ``ended``, but only for calls to tools that may change the scene or files.
         self.changes_ended: Changes[[Call, Json | None, BaseException | None]] = Changes()
         #: Called when a call begins or progresses, and when callboard is paused or resumed.
         self.activity: Changes[[]] = Changes()
@@ -287,12 +287,12 @@ class RunningCalls:
         self.activity.tell()
 
     def require_on(self) -> None:
-        """Raise HostOffline while the machine's policy has callboard switched off."""
+        """Raise HostOffline while callboard is switched off by the machine's policy."""
         if self.switched_off:
             raise HostOffline(self.switched_off)
 
     def require_going(self) -> None:
-        """Raise Paused while the artist has callboard paused."""
+        """Raise Paused while callboard is paused by the artist."""
         if self.paused:
             raise Paused(
                 "the artist paused callboard; ask the artist to resume it, in "
@@ -308,7 +308,8 @@ class RunningCalls:
             await asyncio.wait(tasks, timeout=_TO_HEAR)
 
     def _ended_by(self, call: Call, error: BaseException | None) -> CallboardError | None:
-        """Return the error for a call that the artist or the end of the server ended, or None."""
+        """Return the error for a call that was ended by the artist or the server's shutdown, or
+        None."""
         if self.closed and isinstance(error, (asyncio.CancelledError, CallCancelled)):
             return HostOffline(
                 f"the application is closing, so {call.tool.name} was ended; call again once it "

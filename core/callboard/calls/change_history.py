@@ -16,7 +16,7 @@ from callboard.changes import Changes
 from callboard.clients.owner import Owner
 from callboard.content import Json
 
-#: Maximum changes kept, and maximum objects kept for each.
+#: Maximum number of changes kept, and maximum number of objects kept for each.
 MOST = 1_000
 MOST_OBJECTS = 100
 

@@ -18,7 +18,7 @@ from callboard.errors import InvalidParams, SkillError
 from callboard.protocol.peer import Ask, AskFailed
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Maximum rounds of questions in one call.
+#: Maximum number of rounds of questions in one call.
 ROUND_LIMIT = 20
 ROOTS_KEY = "client_roots"
 ELICIT = "elicitation/create"

@@ -91,7 +91,7 @@ class ConsentDesk:
         #: The policies as the artist chose them, and as they are in force.
         self.chosen = dict(DEFAULT_POLICIES)
         self.policies = dict(DEFAULT_POLICIES)
-        #: The least that the studio's policy wants for each subject.
+        #: The least strict policy that the studio allows for each subject.
         self._least: dict[Subject, ConsentPolicy] = {}
         self.questions: dict[str, Question] = {}
         self._changes: Changes[[]] = Changes()
@@ -106,14 +106,15 @@ class ConsentDesk:
         return self._changes.watch(listener)
 
     def set_policy(self, subject: Subject, policy: ConsentPolicy) -> None:
-        """Set the policy for calls of this kind from now on. The studio's policy may want more."""
+        """Set the policy for calls of this kind from now on. The studio's policy may be
+        stricter."""
         self.chosen[subject] = policy
         self._enforce()
         self._decided()
 
     def require(self, least: Mapping[str, str]) -> None:
-        """Make these policies the least for their subjects, whatever the artist chooses. Where the
-        artist must be asked and nobody can be, the call is then refused."""
+        """Make these the least strict policies for their subjects, whatever the artist chooses. If
+        a call then needs the artist's consent and nobody can be asked, it is refused."""
         kept: dict[str, ConsentPolicy] = {word: word for word in get_args(ConsentPolicy)}
         self._least = {each: kept[least[each]] for each in DEFAULT_POLICIES if each in least}
         self._enforce()
@@ -284,14 +285,14 @@ class ConsentDesk:
         )
 
     def _require_somebody(self, call: Call, subject: Subject) -> None:
-        """Raise RefusedByArtist when the studio's policy wants an artist to be asked, and no artist
-        is there."""
+        """Raise RefusedByArtist when the studio's policy requires an artist's consent, and no
+        artist is there."""
         least = self._least.get(subject, "allow")
         if least != "allow" and not self.attended:
             raise RefusedByArtist(
-                f"{call.tool.name} was not run: the studio's policy lets a call that "
-                f"{_WHY[subject]} run only after an artist's yes, and no artist is here to be "
-                "asked. Use an application whose callboard panel is open"
+                f"{call.tool.name} was not run: the studio's policy requires an artist's consent "
+                f"to a call that {_WHY[subject]}, and no artist is here to be asked. "
+                "Use an application whose callboard panel is open"
             )
 
     def _settings_refuse(self, subject: Subject) -> str:

@@ -54,7 +54,7 @@ class BaseContext:
     @property
     def cancelled(self) -> bool:
         """True once the client or the artist no longer needs the answer. A plain function that runs
-        for long should check this from time to time, and return or raise."""
+        for a long time should check this from time to time, and return or raise."""
         return self._call.cancelled
 
     @property
@@ -298,7 +298,7 @@ class AsyncToolContext(BaseContext):
     read_resource = _awaited(ToolContext.read_resource)
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
-        """Ask the client by a method of an extension that it declared, as
+        """Ask the client with a method of an extension that it declared, as
         :func:`callboard.extensions.host` does. Raises AskFailed with the client's code and data."""
         answer: Json = self._ask_one("", Ask(method, dict(params)))
         return answer

@@ -254,7 +254,7 @@ class Dispatcher(RunningCalls):
         return tool
 
     def _takes_paths(self, tool: Tool) -> bool:
-        """Return whether the workspace's roots matter to calls of the tool."""
+        """Return whether the workspace's roots matter to calls to the tool."""
         return tool.touches_files or (
             self.roots.policy == "strict" and bool(tool.strict_paths or tool.work == "render")
         )

@@ -43,8 +43,8 @@ _NONE = ToolOrigin()
 
 
 class Grant(NamedTuple):
-    """One rule, which lets ``client`` do the kind of thing that ``subject`` names with ``tool``, or
-    with any tool if ``tool`` is None.
+    """One rule. It lets ``client`` do the kind of thing that ``subject`` names. It covers ``tool``,
+    or any tool if ``tool`` is None.
 
     ``made`` is Unix time in seconds. ``by`` is the name of the grant's author. ``session`` is the
     session with which the grant ends, or empty for a client without one. ``origins`` are the

@@ -35,16 +35,16 @@ from callboard.ground.full_disk import in_words, is_full
 from callboard.protocol.jsonrpc import encode
 from callboard.protocol.peer import AskFailed, InputRequired
 
-#: Maximum bytes of JSON in a tool's answer.
+#: Maximum number of bytes of JSON in a tool's answer.
 RESULT_LIMIT = 32 * 2**20
-#: Maximum characters that fit for certain, because each takes at most four bytes.
+#: Maximum number of characters that fit for certain, because each takes at most four bytes.
 _SURELY_FITS = RESULT_LIMIT // 4
 #: Exceptions that pass unchanged: they ask the client, or are errors of the protocol.
 _PASSING = (
     *(InputNeeded, InputRequired, AskFailed, PeerError),
     *(HostBusy, CallTimeout, Paused, CallCancelled),
 )
-#: Maximum values that are checked one by one. Larger results are copied as a whole.
+#: Maximum number of values that are checked one by one. Larger results are copied as a whole.
 _LOOKED_AT = 64
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 

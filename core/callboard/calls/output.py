@@ -15,9 +15,9 @@ from typing import Any, TextIO
 
 from callboard.calls.invisible import shown
 
-#: Maximum characters kept of each of a call's streams.
+#: Maximum number of characters kept of each of a call's streams.
 OUTPUT_LIMIT = 65_536
-#: Maximum characters of a stream in an answer to the model.
+#: Maximum number of characters of a stream in an answer to the model.
 EXCERPT_LIMIT = 10_000
 
 

@@ -15,13 +15,13 @@ from callboard.calls.invisible import shown
 from callboard.clients.owner import Owner, may_see
 from callboard.content import Json
 
-#: Maximum records kept.
+#: Maximum number of records kept.
 KEPT = 500
-#: Maximum characters kept of a message's beginning, and of its end, where a traceback has its
-#: message.
+#: Maximum number of characters kept of a message's beginning, and of its end, where a traceback has
+#: its message.
 MESSAGE_HEAD, MESSAGE_TAIL = 1_000, 3_000
 
-#: Maximum characters kept of a failed call's message, not counting its traceback.
+#: Maximum number of characters kept of a failed call's message, not counting its traceback.
 FAILURE_HEAD = 800
 
 failed_calls = logging.getLogger("callboard.failed_calls")

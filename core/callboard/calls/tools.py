@@ -183,7 +183,7 @@ class Tool:
 
     @cached_property
     def concern(self) -> Literal["script", "destructive"] | None:
-        """The subject of the artist's policies that every call of the tool falls under, or None."""
+        """The subject of the artist's policies that every call to the tool falls under, or None."""
         if SCRIPT in self.required_capabilities:
             return "script"
         hint = self.annotations.get("destructiveHint")

@@ -11,11 +11,12 @@ from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 
-#: Maximum characters of a traceback that a client sees. The beginning of a longer one is cut off.
+#: Maximum number of characters in a traceback that a client sees. The beginning of a longer one is
+#: cut off.
 TRACEBACK_LIMIT = 8_000
-#: Maximum exceptions of a chain that are shown.
+#: Maximum number of exceptions in a chain that are shown.
 _LINKS = 3
-#: Maximum folders between a script and its skill's folder.
+#: Maximum number of folders between a script and its skill's folder.
 _DEEP = 6
 _SKILL_FILE = "SKILL.md"
 _NAME = re.compile(r"""^name:[ \t]*["']?([A-Za-z0-9][A-Za-z0-9_.-]*)""", re.MULTILINE)

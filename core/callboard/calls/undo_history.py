@@ -60,9 +60,8 @@ def undo_newest(port: UndoPort, undo_ids: Sequence[str]) -> list[str]:
 
 
 def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
-    """Undo the newest ``steps`` steps of ``who``, as far as no one else has changed the scene
-    since. Raises HostError when none can be undone. Call it on the main thread while no step is
-    open."""
+    """Undo the newest ``steps`` steps of ``who``, but none that someone else's change has followed.
+    Raises HostError when none can be undone. Call it on the main thread while no step is open."""
     done: list[SceneChange] = []
     why = None
     while len(done) < steps and why is None:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from callboard.errors import SkillError
 from callboard.ports.undo import UndoPort
 
-#: Maximum steps that one call may leave in an application that can't join them: 3ds Max keeps 20 in
-#: all.
+#: Maximum number of steps that one call may leave in an application that can't join them: 3ds Max
+#: keeps 20 in all.
 MOST_STEPS = 16
 
 
@@ -58,8 +58,8 @@ class UndoStep:
             )
 
     def end(self, error: BaseException | None) -> None:
-        """End the call. If there is an error, restore the scene, as far as no one else has changed
-        it since."""
+        """End the call. If there is an error, restore the scene, except for what someone else has
+        changed since."""
         if error is None:
             self.id = self.ids[0] if len(self.ids) == 1 and not self._lost else None
             return

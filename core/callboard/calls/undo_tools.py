@@ -15,7 +15,7 @@ from callboard.ports.capability_names import SCENE_MUTATE
 #: The names of the two tools.
 UNDO = "scene__undo"
 REDO = "scene__redo"
-#: Maximum steps of one call.
+#: Maximum number of steps in one call.
 MOST_STEPS = 32
 _SCHEMA: Json = {
     "type": "object",

@@ -15,7 +15,7 @@ from callboard.errors import PeerError
 from callboard.ground.atomic_write import replacing_bytes
 from callboard.ground.private_file import write_private
 
-#: Maximum bytes of a client's file. Claude Code keeps much other data in its file.
+#: Maximum number of bytes in a client's file. Claude Code keeps much other data in its file.
 _MOST_BYTES = 64 * 2**20
 
 

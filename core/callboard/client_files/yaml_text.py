@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: Maximum values in a file, including those that its aliases repeat. A few lines of aliases can
-#: mean more values than can be compared.
+#: Maximum number of values in a file, including those that its aliases repeat. A few lines of
+#: aliases can mean more values than can be compared.
 _MOST_VALUES = 1_000_000
 
 

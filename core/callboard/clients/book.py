@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RESERVED = {LOCAL.name, ANYONE.name}
 _MOST_BYTES = 2**20
-#: Maximum characters kept of each string with which a client describes itself.
+#: Maximum number of characters kept of each string with which a client describes itself.
 _MOST_TEXT = 200
 #: Seconds within which another process must finish changing the file.
 _PATIENCE = 5.0

@@ -113,7 +113,7 @@ def _calls(
     db: sqlite3.Connection, since: float | None, until: float, holder: str | None
 ) -> Iterable[_Call]:
     columns = [
-        # Arguments are read only for calls of the reserved tool, where they are the request itself.
+        # Arguments are read only for calls to the reserved tool, where they are the request itself.
         "CASE WHEN tool = :tool THEN arguments END" if name == "arguments" else name
         for name in _Call._fields
     ]

@@ -13,7 +13,7 @@ from callboard.ground.private_file import read_private, write_private
 log = logging.getLogger(__name__)
 
 _FILE = "report-rows.json"
-#: Maximum bytes of the kept file.
+#: Maximum number of bytes in the kept file.
 _MOST = 1 << 20
 
 

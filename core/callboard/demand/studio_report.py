@@ -49,7 +49,7 @@ FROM {EVERYTHING} WHERE started >= ? AND started < ? GROUP BY 1, 2, 3, 4"""
 
 
 class Row(NamedTuple):
-    """The calls of one tool by one client of one user on one workstation, and how they ended."""
+    """The calls to one tool by one client of one user on one workstation, and how they ended."""
 
     user: str
     machine: str

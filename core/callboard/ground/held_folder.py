@@ -149,8 +149,8 @@ def _open(real: str) -> int:
         name = Path(real).name
         if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.ENOENT):
             raise HostError(
-                f"the folder '{name}' was moved while it was written to; nothing was written, so "
-                "look where it is now and call again"
+                f"the folder '{name}' was moved while it was being written to; nothing was "
+                "written, so look where it is now and call again"
             ) from None
         raise HostError(
             f"the folder '{name}' can't be opened: {error.strerror}; write to another folder"

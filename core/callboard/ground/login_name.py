@@ -10,7 +10,7 @@ from functools import cache
 @cache
 def login_name() -> str:
     """Return the name of the user that the system runs this process for, whatever the environment
-    says, or the user's number if it has no name."""
+    says, or the user's number if the user has no name."""
     if sys.platform == "win32":
         return os.getlogin()
     import pwd

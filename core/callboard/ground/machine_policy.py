@@ -42,18 +42,19 @@ class SettingsError(PeerError):
 
 
 class PolicyError(SettingsError):
-    """Raised when the policy can't be trusted or read, or forbids to serve at all. Nothing starts
+    """Raised when the policy can't be trusted or read, or forbids serving at all. Nothing starts
     then, because the policy might forbid it."""
 
 
 class WrittenPolicy(NamedTuple):
-    """The policy as its file has it. ``place`` is the file, or the value in the registry."""
+    """The policy as it is written in its file. ``place`` is the file, or the value in the
+    registry."""
 
     place: str
     values: Mapping[str, Any]
     #: The line of each setting.
     lines: Mapping[str, int]
-    #: The file's text. Two values may be equal and differ, as 1 and true.
+    #: The file's text. Two values that differ may compare as equal, such as 1 and true.
     text: str
 
 
@@ -101,7 +102,7 @@ def _parsed(where: str, text: str) -> WrittenPolicy:
     except safe_yaml.YamlError as error:
         raise PolicyError(f"{where}:{error.line}: {error.message}") from None
     if not isinstance(document.value, dict) or not document.value:
-        # An empty file is more likely half written than meant.
+        # An empty file is more likely to be half written than intended.
         raise PolicyError(
             f"{where} must contain settings with their values, such as `enabled: true`"
         )
@@ -135,7 +136,7 @@ def _from_file() -> str | None:
     except OSError as error:
         raise PolicyError(
             f"{path} can't be opened as this machine's policy ({error.strerror or error}); it must "
-            "be a file and no link, in folders that are no links, and everybody must be able to "
+            "be a file, not a link, in folders that aren't links, and everybody must be able to "
             "read it"
         ) from None
     finally:
@@ -167,7 +168,8 @@ def _text_of(path: str, file: int) -> str:
 
 
 def _suspect(path: str, status: os.stat_result) -> str | None:
-    """Return why others than the administrator could have written this file or folder, or None."""
+    """Return why someone other than the administrator could have written this file or folder, or
+    None."""
     if status.st_uid != _ADMINISTRATOR:
         return (
             f"{path} belongs to the user {status.st_uid}, not to the administrator, so it can't be "
@@ -199,7 +201,7 @@ def _from_registry() -> str | None:
         raise PolicyError(f"{place()} can't be read: {error.strerror or error}") from None
     text = "\n".join(value) if isinstance(value, list) else value
     if not isinstance(text, str):
-        raise PolicyError(f"{place()} must be a text (REG_SZ or REG_MULTI_SZ)")
+        raise PolicyError(f"{place()} must be a string (REG_SZ or REG_MULTI_SZ)")
     return text
 
 

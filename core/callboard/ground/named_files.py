@@ -18,12 +18,12 @@ from callboard.errors import HostError
 
 #: Returns whether the call may read (False) or write (True) the file at an absolute path.
 may_use: ContextVar[Callable[[str, bool], bool] | None] = ContextVar("may_use", default=None)
-#: Maximum names that an error lists.
+#: Maximum number of names that an error lists.
 _LISTED = 5
 #: A placeholder for a number, and a number that may be the first of many.
 _NUMBERED = re.compile(r"<[A-Za-z]+>|#+")
 _FIRST = re.compile(r"<[A-Za-z]+>|#+|[0-9]+(?=\.[^./\\]*$)")
-#: Maximum files that are considered for a name with a number in it.
+#: Maximum number of files that are considered for a name with a number in it.
 _MANY = 10_000
 
 

@@ -12,7 +12,7 @@ _MAGIC = b"\x89PNG\r\n\x1a\n"
 #: Bytes of one pixel at 8 bits per channel, by the format's color type: gray, RGB, and each with
 #: alpha.
 _CHANNELS = {0: 1, 2: 3, 4: 2, 6: 4}
-#: Maximum pixels. Decoding that many here, in Python, takes about a second.
+#: Maximum number of pixels. Decoding that many here, in Python, takes about a second.
 LARGEST = 8_000_000
 
 

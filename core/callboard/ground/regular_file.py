@@ -24,5 +24,5 @@ def refuse_special(path: Path) -> None:
 
 def is_folder(path: Path) -> bool:
     """Return whether ``path`` is a folder that this user can see. Unlike Python's own check before
-    3.14, it raises nothing where a folder above it can't be entered."""
+    3.14, it doesn't raise an error when a folder above it can't be entered."""
     return os.path.isdir(path)  # noqa: PTH112

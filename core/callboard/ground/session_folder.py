@@ -1,4 +1,4 @@
-"""The folder of this user's session, for what a broken home can't hold."""
+"""The folder of this user's session, for files that can't be written to a broken home folder."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def make_instead_of(folder: Path) -> Path:
         raise OSError("this session has no folder that only this user can write")
     made.parent.mkdir(mode=0o700, exist_ok=True)
     if not _is_own(made.parent):
-        raise OSError(f"{made.parent} isn't this user's alone")
+        raise OSError(f"{made.parent} doesn't belong to this user alone")
     made.mkdir(mode=0o700, exist_ok=True)
     return made
 

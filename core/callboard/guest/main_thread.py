@@ -21,7 +21,7 @@ from callboard.ports.host import Work
 
 log = logging.getLogger(__name__)
 
-#: Maximum calls waiting for the main thread.
+#: Maximum number of calls waiting for the main thread.
 QUEUE_LIMIT = 512
 #: Seconds that a turn waits for the artist before it is refused.
 PATIENCE = 20.0

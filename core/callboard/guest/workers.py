@@ -13,8 +13,8 @@ from callboard.guest.thread_pause import PythonPermit
 
 T = TypeVar("T")
 
-#: Maximum abandoned threads that are replaced, since they may be stuck forever. Beyond that, no
-#: thread is replaced, and new work waits.
+#: Maximum number of abandoned threads that are replaced, since they may be stuck forever. Beyond
+#: that, no thread is replaced, and new work waits.
 MOST_ABANDONED = 64
 
 

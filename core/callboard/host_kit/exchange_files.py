@@ -20,7 +20,7 @@ from callboard.errors import HostError
 from callboard.ground.named_files import held_to_roots, refuse_outside, unreadable
 from callboard.ports.exchange import Axes
 
-#: Maximum bytes of a glTF's description that are read.
+#: Maximum number of bytes of a glTF's description that are read.
 _LARGEST = 512 * 2**20
 _STARTS = {
     ".glb": (b"glTF",),
@@ -35,7 +35,8 @@ _MTL_NAMES = (b"map_", b"bump", b"norm", b"disp", b"decal", b"refl")
 _SPACES = bytes(range(33))
 _AS_SPACE = bytes.maketrans(_SPACES, b" " * 33)
 _WORD = re.compile(rb"([^\0-\x20]+)[\0-\x20]+(.+)", re.DOTALL)
-#: Maximum words that are checked in a line that names a file, and maximum names checked in all.
+#: Maximum number of words that are checked in a line that names a file, and maximum number of names
+#: checked in all.
 _WORDS, _NAMES = 100, 100_000
 #: Bytes at the beginning of an FBX that have its settings, and the settings' form as bytes and as
 #: text.

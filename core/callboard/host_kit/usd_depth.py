@@ -35,7 +35,8 @@ _PAIRS = (b"()", b"[]", b"{}", b'""', b"''", b"@@")
 #: If one of these occurs, pairs of quotes alone don't show which parts are quoted.
 _QUOTES = (b'"""', b"'''", b"@@@")
 _OTHERS = (b"\\", b"/*", b"//")
-#: Maximum rounds in which pairs are removed. Files written by programs nest less deeply than that.
+#: Maximum number of rounds in which pairs are removed. Files written by programs nest less deeply
+#: than that.
 _ROUNDS = 64
 
 

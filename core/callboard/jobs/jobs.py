@@ -1,6 +1,6 @@
 """Calls that are answered with a handle at once and continue without their request.
 
-A job is a call of a tool with ``execution: async``, or a workflow. Clients with the tasks extension
+A job is a call to a tool with ``execution: async``, or a workflow. Clients with the tasks extension
 poll it by ``tasks/get``; all other clients use the tools ``jobs__status`` and ``jobs__cancel``.
 """
 
@@ -34,7 +34,8 @@ JobStatus = Literal["working", "input_required", "completed", "failed", "cancell
 #: Milliseconds for which a job is kept after its creation, and milliseconds between two polls.
 TTL_MS = 3_600_000
 POLL_MS = 500
-#: Maximum jobs that are kept, and maximum jobs that run at once. One client may run half of those.
+#: Maximum number of jobs that are kept, and maximum number of jobs that run at once. One client may
+#: run half of those.
 KEPT_LIMIT = 512
 RUNNING_LIMIT = 128
 

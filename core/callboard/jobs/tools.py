@@ -16,7 +16,8 @@ from callboard.protocol.jsonrpc import encode
 
 #: Maximum seconds that one call waits for a job, because clients abandon a call after 60.
 LONGEST_WAIT = 50
-#: Maximum bytes of a result that a job's status shows. A larger result is offered as a resource.
+#: Maximum number of bytes in a result that a job's status shows. A larger result is offered as a
+#: resource.
 RESULT_LIMIT = 32 * 1024
 #: The tool that reports a job's status.
 STATUS = "jobs__status"

@@ -18,7 +18,7 @@ from callboard.errors import CALL_TIMEOUT, HostError
 
 #: Seconds within which the process must be ready, and seconds that it has to end.
 START, GOODBYE = 120.0, 10.0
-#: Maximum bytes of the process's last output that an error includes.
+#: Maximum number of bytes of the process's last output that an error includes.
 LAST_WORDS = 1000
 
 

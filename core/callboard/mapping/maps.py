@@ -33,11 +33,11 @@ from callboard.protocol.headers import TRACE, is_trace
 from callboard.workspace.containment import WorkspaceRoots
 
 T = TypeVar("T")
-#: Maximum maps that run at once.
+#: Maximum number of maps that run at once.
 _MOST_AT_ONCE = 4
 #: Seconds to wait for a cancelled map, so that its process can shut down cleanly.
 _ENDING = 30.0
-#: Maximum ended runs of this server that stay in memory.
+#: Maximum number of ended runs of this server that stay in memory.
 _KEPT = 64
 _SHOWN_ROWS = 3
 _NO_SUCH_RUN = "you have no such run; farm__map answers with the id of a new one"

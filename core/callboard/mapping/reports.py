@@ -17,9 +17,9 @@ from callboard.ground.private_file import write_private
 _KEPT = 30
 #: Old reports are deleted once there are files from this many later days.
 _DAYS = 3
-#: Maximum failures that every status includes, and maximum characters of each.
+#: Maximum number of failures that every status includes, and maximum number of characters of each.
 _FIRST, _MOST_TEXT = 5, 500
-#: Maximum bytes of one page, and of one result on it.
+#: Maximum number of bytes in one page, and in one result on it.
 _PAGE, _RESULT = 256 * 1024, 32 * 1024
 
 

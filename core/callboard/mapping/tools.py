@@ -15,7 +15,7 @@ from callboard.ports.capability_names import FARM, FILESYSTEM_READ
 
 #: Seconds that a whole map may take; its tasks have limits of their own.
 LONGEST = 7 * 86_400.0
-#: Maximum results on one page.
+#: Maximum number of results on one page.
 _MOST = 200
 
 

@@ -174,7 +174,7 @@ class SkillStatus:
     failures: tuple[str, ...] = ()
     #: The preferred host capabilities that this host doesn't provide to its bundle.
     missing: tuple[str, ...] = ()
-    #: True when the skill is loaded by the first call of one of its tools.
+    #: True when the skill is loaded by the first call to one of its tools.
     when_called: bool = False
 
 

@@ -9,7 +9,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.nearest_names import names_hint, nearest_names
 
-#: Maximum elements of a long value that ``get`` returns.
+#: Maximum number of elements of a long value that ``get`` returns.
 MOST_ELEMENTS = 1000
 
 
@@ -35,9 +35,9 @@ class AttributesPort(Protocol):
         """Return the attributes of the object that can be read."""
 
     def get(self, name: str, attribute: str) -> Json:
-        """Return ``{path, attribute, type, value, writable}``, with ``type`` as the host's word. A
-        long list has its first thousand elements, and ``count`` is its length. ``doubt`` is as in
-        ``SceneReader``. Raises HostError when there is no such attribute."""
+        """Return ``{path, attribute, type, value, writable}``, with ``type`` in the host's own
+        words. A long list has its first thousand elements, and ``count`` is its length. ``doubt``
+        is as in ``SceneReader``. Raises HostError when there is no such attribute."""
 
     def set(self, name: str, attribute: str, value: object) -> str:
         """Set the attribute, or add it to the object if there is none with that name. Return the

@@ -10,7 +10,7 @@ from typing import Protocol
 
 from callboard.content import Json
 
-#: Maximum names in an entry's details.
+#: Maximum number of names in an entry's details.
 MOST_LISTED = 60
 
 

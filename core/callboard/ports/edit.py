@@ -21,8 +21,8 @@ DIMENSIONS: dict[str, dict[str, float]] = {
 
 
 class NotOffered(HostError):
-    """Raised by a port when the application has no such thing at all, such as parents or a scale.
-    The compliance suite skips a check that raises it."""
+    """Raised by a port when the application doesn't have the feature at all, such as parents or a
+    scale. The compliance suite skips a check that raises it."""
 
 
 class SceneEditor(Protocol):

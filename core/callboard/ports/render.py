@@ -9,8 +9,8 @@ from callboard.content import Json
 
 
 class RenderPort(Protocol):
-    """Capability ``render``. Rendering is sliced: one frame a step. Results list in ``left_out``
-    the scene's outputs that a call isn't allowed to write, if there are any."""
+    """Capability ``render``. Rendering is sliced: one frame a step. If there are outputs of the
+    scene that a call isn't allowed to write, ``left_out`` in its result lists them."""
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:
         """Render one frame. Return ``{path, width, height, frame, seconds}``. If the interface

@@ -9,7 +9,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.nearest_names import names_hint
 
-#: Maximum frames with keys in an object's details.
+#: Maximum number of frames with keys in an object's details.
 MOST_KEYS = 100
 
 

@@ -16,7 +16,7 @@ from callboard.protocol.pending_answers import PendingAnswers
 
 log = logging.getLogger(__name__)
 
-#: Maximum requests of one server that are open at once.
+#: Maximum number of requests of one server that are open at once.
 MAX_ASKED = 64
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from callboard.content import Json
 from callboard.protocol.jsonrpc import encode
 
-#: Maximum bytes of one event.
+#: Maximum number of bytes in one event.
 EVENT_LIMIT = 256 * 1024 * 1024
 
 

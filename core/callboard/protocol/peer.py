@@ -141,7 +141,7 @@ class Peer:
         #: The least severe log messages that the client asked for, one of ``LOG_LEVELS``, or None
         #: when it never set a level.
         self.log_level: str | None = None
-        #: The part of a record that is the same for all calls of a tool by this peer, by the tool's
+        #: The part of a record that is the same for all calls to a tool by this peer, by the tool's
         #: name.
         self.recorded: dict[str, str] = {}
 

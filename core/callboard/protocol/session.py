@@ -29,9 +29,10 @@ from callboard.protocol.revisions import Revision, negotiate
 
 PeerEvent = Literal["ready", "roots_changed", "closed"]
 
-#: Maximum messages kept for a client without an open stream. The oldest are dropped first.
+#: Maximum number of messages kept for a client without an open stream. The oldest are dropped
+#: first.
 OUTBOX_LIMIT = 256
-#: Maximum requests of one session that are under way at once.
+#: Maximum number of requests of one session that are under way at once.
 INFLIGHT_LIMIT = 512
 #: Seconds after which an idle session may be ended for a new one when all sessions are taken.
 YIELDING_AFTER = 60.0
@@ -253,7 +254,7 @@ class SessionRequest(PeerRequest):
 
 
 class SessionEra:
-    """Turns a session's messages into calls of the server, and the results of the calls into
+    """Turns a session's messages into calls to the server, and the results of the calls into
     messages."""
 
     def __init__(self, server: Server, presence: Changes[[]] | None = None) -> None:

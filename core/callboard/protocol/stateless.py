@@ -69,7 +69,8 @@ _STATUSES = {
 }
 
 
-#: Maximum clients that are kept, and seconds for which a client is kept after its last request.
+#: Maximum number of clients that are kept, and seconds for which a client is kept after its last
+#: request.
 RECENT_LIMIT = 16
 KEPT = 300.0
 
@@ -157,7 +158,7 @@ class RecentClients:
 
 
 class StatelessEra:
-    """Turns one request into a call of the server, and its outcome into one response."""
+    """Turns one request into a call to the server, and its outcome into one response."""
 
     def __init__(self, server: Server, schema_of: SchemaOf = lambda tool: None) -> None:
         """``schema_of`` returns a tool's input schema, or None for an unknown tool. The schema says

@@ -18,7 +18,8 @@ Topic = Literal["tools", "prompts", "resources"]
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
 #: In the final result's ``_meta``: why the server ended the stream.
 REASON_KEY = "callboard/reason"
-#: Maximum listen streams open at once, and maximum resources that one of them watches.
+#: Maximum number of listen streams open at once, and maximum number of resources that one of them
+#: watches.
 LISTENER_LIMIT = 512
 WATCH_LIMIT = 1000
 _FLAGS: dict[str, Topic] = {

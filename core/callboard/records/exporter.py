@@ -1,9 +1,9 @@
 """Sends records from the database elsewhere, such as to a file, a syslog or an ingest URL; off
 unless it is configured.
 
-The database remembers what was sent, so a restart neither loses nor repeats records. One exporter
-for each place works at a time, however many processes share the records. A batch whose answer got
-lost is sent again unchanged. The receiver can recognize its records by their id; a sender alone
+The database remembers what was sent, so a restart neither loses nor repeats records. Only one
+exporter per place works at a time, however many processes share the records. A batch whose answer
+got lost is sent again unchanged. The receiver can recognize its records by their id; a sender alone
 can't prevent duplicates.
 """
 
@@ -40,7 +40,7 @@ class NotSent(Exception):
 class Sink(Protocol):
     """A place that records are sent to. ``key`` identifies it in the database. ``batch`` is the
     number of records sent at once. ``every`` is the number of seconds between two looks for new
-    records, and ``longest_wait`` the most seconds between two attempts."""
+    records, and ``longest_wait`` the maximum number of seconds between two attempts."""
 
     key: str
     batch: int

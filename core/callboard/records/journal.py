@@ -33,8 +33,8 @@ SUFFIX = ".journal"
 #: Seconds without a change after which another machine's journal counts as left behind. Not every
 #: network file system shows one machine's locks to another.
 _OTHERS_AGE = 86_400.0
-#: Maximum bytes of a journal. It holds what the database hasn't taken yet, so it grows this large
-#: only while the database is stuck.
+#: Maximum number of bytes in a journal. It holds what the database hasn't taken yet, so it grows
+#: this large only while the database is stuck.
 MAX_BYTES = 64 * 2**20
 #: Bytes by which the reserved space grows.
 STEP = 2**18

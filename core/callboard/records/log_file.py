@@ -17,9 +17,9 @@ from callboard.ground.folders import data_folder
 
 #: Bytes after which a file is renamed to ``.1``, which replaces the previous one.
 ROTATE = 2**20
-#: Maximum files that are kept.
+#: Maximum number of files that are kept.
 KEPT = 40
-#: Maximum characters kept of one record, and how many more are searched for secrets.
+#: Maximum number of characters kept of one record, and how many more are searched for secrets.
 RECORD_LIMIT, MARGIN = 20_000, 4_000
 #: Characters that terminals obey, except for tabs and line ends.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

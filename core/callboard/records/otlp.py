@@ -1,6 +1,6 @@
-"""Sends records to a collector of OpenTelemetry, each as a span, with OpenTelemetry's own exporter.
+"""Sends records to an OpenTelemetry collector, each as a span, with OpenTelemetry's own exporter.
 
-It is in the extra ``otlp``. The exporter reads the usual variables, such as
+It needs the extra ``otlp``. The exporter reads the usual variables, such as
 ``OTEL_EXPORTER_OTLP_HEADERS``.
 """
 
@@ -47,7 +47,9 @@ class OtlpSink:
         url = address.removeprefix("otlp:")
         parts = urlsplit(url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"'{address[:200]}' is no collector; write otlp:http://HOST:4318")
+            raise ValueError(
+                f"'{address[:200]}' isn't a collector's address; write otlp:http://HOST:4318"
+            )
         try:
             from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
             from opentelemetry.sdk.resources import Resource
@@ -65,7 +67,7 @@ class OtlpSink:
 
         spans = [self._span(record) for record in records if record.outcome != UNFINISHED]
         if spans and self._exporter.export(spans) is not SpanExportResult.SUCCESS:
-            raise NotSent("the collector didn't take the spans")
+            raise NotSent("the collector didn't accept the spans")
 
     def _span(self, record: CallRecord) -> ReadableSpan:
         from opentelemetry.sdk.trace import ReadableSpan
@@ -73,7 +75,7 @@ class OtlpSink:
         from opentelemetry.trace.status import Status, StatusCode
 
         sampled = TraceFlags(TraceFlags.SAMPLED)
-        # The ids follow from the call's, so a span that is sent again stays the same span.
+        # The ids are derived from the call's id, so a span that is sent again stays the same span.
         digest = sha256(record.call_id.encode()).digest()
         trace, parent = int.from_bytes(digest[:16], "big"), None
         if record.trace and is_trace(record.trace):

@@ -1,7 +1,7 @@
 """Reads records from the database, from the journals that aren't folded yet, and from memory.
 
-Reading changes nothing, so any process may read at any time, even after a crash. It only takes back
-the half of a commit that a killed process left behind.
+Reading changes nothing, so any process may read at any time, even after a crash. It only rolls back
+a half-finished commit that a killed process left behind.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class Reader:
             # An empty database of the right shape can be read before the first record.
             db.execute(f"CREATE TEMP TABLE waiting {schema.TABLE}")
             rows = [row for line in lines if (row := schema.to_row(line))]
-            # A change's last line counts more than its first one, wherever either of them is.
+            # A change's last line takes precedence over its first one, wherever each of them is.
             rows.sort(key=lambda row: row[_OUTCOME] == UNFINISHED)
             db.executemany(schema.INSERT.replace("INTO calls", "INTO temp.waiting"), rows)
             db.execute(
@@ -128,8 +128,8 @@ class Reader:
 
     def _open(self) -> sqlite3.Connection:
         path = self.folder.absolute() / schema.DATABASE
-        # ``rw`` takes back the half of a commit that a killed process left. ``immutable`` is for a
-        # read-only disk, where neither that nor the shared memory of an older WAL can be written.
+        # ``rw`` rolls back a half-finished commit that a killed process left. ``immutable`` is for
+        # a read-only disk, where neither that nor the shared memory of an older WAL can be written.
         for mode in ("mode=ro", "mode=rw", "mode=ro&immutable=1"):
             try:
                 db = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)

@@ -172,7 +172,7 @@ class Recorder:
     def refused_here(
         self, id: str, request: PeerRequest, tool: str, arguments: Json, error: CallboardError
     ) -> None:
-        """Record a call of a tool that doesn't exist. Raises NotRecorded where records are
+        """Record a call to a tool that doesn't exist. Raises NotRecorded where records are
         required."""
         ending = {"error_code": error.code, "error_message": error.message}
         self._record_here(id, request, tool[:128], arguments, "error", **ending)

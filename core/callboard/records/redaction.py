@@ -20,11 +20,12 @@ from urllib.parse import quote
 
 MAX_FIELD_BYTES = 32_768
 MAX_DEPTH = 64
-#: Limits for plain arguments: their number, and the characters of each text.
+#: Limits for plain arguments: their number, and the length of each text.
 PLAIN = 16
 PLAIN_TEXT = 256
 MAX_INT = 2**63
-#: Maximum argument names that are remembered. There is a limit because clients choose them.
+#: Maximum number of argument names that are remembered. There is a limit because clients choose
+#: them.
 MAX_NAMES = 1024
 SECRET = "[redacted]"
 ADDRESS = "[redacted address]"
@@ -182,8 +183,8 @@ class Redactor:
 
     def plain(self, value: Any) -> str | None:
         """Return the same as :meth:`json` in a fraction of the time, for a few names with numbers
-        and short texts, as most calls have. Return None for anything else, and for anything
-        suspicious. No suspicious pattern crosses a quotation mark, so each text is checked
+        and short texts, which is all that most calls have. Return None for anything else, and for
+        anything suspicious. No suspicious pattern crosses a quotation mark, so each text is checked
         alone."""
         if type(value) is not dict or len(value) > PLAIN:
             return None
@@ -236,8 +237,8 @@ class Redactor:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return the patterns and their replacements. They are compiled when a text first hints at
-    one."""
+    """Return the patterns and their replacements. They are compiled when a text might contain one
+    for the first time."""
     # No pattern repeats without bound before it is sure of a match, because the text may be
     # hostile.
     return (

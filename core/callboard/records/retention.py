@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import sqlite3
 
-#: Rows deleted in one transaction. They are so few that another process never waits long.
+#: Rows deleted in one transaction. There are few enough that another process never waits long.
 BATCH = 500
 
 
@@ -30,7 +30,7 @@ def apply(db: sqlite3.Connection, retention: Retention) -> None:
     oldest = time.time() - retention.days * 86_400
     gone = _delete(db, "WHERE started < ?", oldest, None) if _is_usual(db, retention, oldest) else 0
     if (excess := _used(db) - retention.max_bytes) > 0:
-        # Delete to a little below the limit, so that not every call at the limit deletes.
+        # Delete to a little below the limit. Otherwise, every call at the limit would delete.
         excess += retention.max_bytes // 10
         (count,) = db.execute("SELECT count(*) FROM calls").fetchone()
         gone += _delete(db, "WHERE ? ORDER BY seq", 1, -(-count * excess // _used(db)))

@@ -165,7 +165,7 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
 
 def plain_middle(tool: Sequence[str | None], who: Sequence[str | None]) -> str:
     """Return the middle of a journal line for a call that succeeded without anything special. It is
-    the same for every call of one tool by one client. ``tool`` is its name and its skill, ``who``
+    the same for every call to one tool by one client. ``tool`` is its name and its skill, ``who``
     the columns from ``client_name`` to ``host``."""
     name, skill = tool
     return f"{names(name, 'ok', skill)},{names(*who)},null,null"

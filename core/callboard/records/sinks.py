@@ -1,5 +1,5 @@
-"""The places that the setting ``records_to`` names: a file of JSON lines, a syslog, or a collector
-of OpenTelemetry. Most servers send records nowhere and never load this module."""
+"""The places that the setting ``records_to`` names: a file of JSON lines, a syslog, or an
+OpenTelemetry collector. Most servers send records nowhere and never load this module."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ FORMS = (
 )
 #: The facility local0 with the severities *informational* and *notice*.
 _INFO, _NOTICE = 134, 133
-#: Maximum bytes of a message to a syslog, which may cut longer ones. What the call was about is
-#: left out first.
+#: Maximum number of bytes in a message to a syslog, which may cut longer ones. The fields that
+#: describe what the call did are left out first.
 _MESSAGE = 7_000
 _LEFT_OUT = ("result", "arguments", "error_message", "intent")
 #: The sockets of the machine's own syslog, on Linux and on macOS.
@@ -70,7 +70,7 @@ def sink_of(address: str) -> Sink:
         from callboard.records.otlp import OtlpSink  # This needs packages of its own.
 
         return OtlpSink(address)
-    raise ValueError(f"'{address[:200]}' is no address for records; write {FORMS}")
+    raise ValueError(f"'{address[:200]}' isn't an address for records; write {FORMS}")
 
 
 def json_of(record: CallRecord, leave_out: Sequence[str] = ()) -> str:

@@ -2,8 +2,8 @@
 cheap, and doesn't make the call fail, unless the setting ``records`` is ``required``.
 
 :meth:`Store.record` appends one line to a journal and returns; one writer thread folds the journal
-into SQLite. When neither can be written, records stay in memory until one can. What is lost then,
-because there is too much or because the process ends, is counted and reported.
+into SQLite. When neither can be written, records stay in memory until one can. Records that are
+lost then, because there are too many or because the process ends, are counted and reported.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ T = TypeVar("T")
 GATHER = 0.5
 #: Maximum seconds that the writer waits while calls keep coming, because folding slows them down.
 BUSY = 5.0
-#: Maximum bytes that wait to be folded, however busy the server is.
+#: Maximum number of bytes that wait to be folded, however busy the server is.
 BACKLOG = 2**19
 #: Seconds between attempts while something can't be written.
 RETRY = 30.0
 #: A folded journal of this many bytes is replaced with an empty one.
 ROTATE = 2**20
-#: Maximum records kept while nothing can be written. The oldest are dropped first.
+#: Maximum number of records kept while nothing can be written. The oldest are dropped first.
 MEMORY = 10_000
 
 
@@ -272,8 +272,7 @@ class Store:
             self._leave_database()
 
     def _gather(self) -> None:
-        """Wait until no more calls are recorded, or until a recorded call must not wait any
-        longer."""
+        """Wait until no more calls are recorded, or until a recorded call can't wait any longer."""
         deadline = monotonic() + BUSY
         size = self._size()
         while not self._permit.wait(self._hurry, GATHER):
@@ -303,7 +302,7 @@ class Store:
         except schema.NewerSchema as error:
             reason = f"{error}; update callboard"
         except StorageFailure as error:
-            if is_locked(error):  # A report is being made; the journal keeps the calls until then.
+            if is_locked(error):  # The journal keeps the calls while a report is made.
                 self._late = True
                 return False
             reason = _reason(error)

@@ -1,4 +1,4 @@
-"""Tries whether records can be kept in a folder."""
+"""Checks whether records can be kept in a folder."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from callboard.records.database import Database
 from callboard.records.journal import STEP, Journal
 from callboard.records.retention import Retention
 
-#: The bytes that are written, which are those that a server's first record reserves.
+#: The number of bytes to write: as many as a server's first record reserves.
 _BYTES = STEP
 
 
 def record_trouble(folder: Path) -> str | None:
-    """Return why a server couldn't keep records in ``folder``, or None. Write as a server would,
-    and remove it again."""
+    """Return why a server couldn't keep records in ``folder``, or None. Write a file as a server
+    would, and remove it again."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         journal = Journal(folder)

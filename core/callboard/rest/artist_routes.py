@@ -34,10 +34,10 @@ if TYPE_CHECKING:  # This isn't imported at run time, because most hosts have no
 EVENTS = "/v1/artist/events"
 ACT = "/v1/artist/act"
 
-#: Maximum changes that are shown, the newest ones.
+#: Maximum number of changes that are shown, the newest ones.
 MOST_CHANGES = 50
-#: Maximum bytes of a question's arguments. The page doesn't show longer ones, so it can only refuse
-#: the question.
+#: Maximum number of bytes in a question's arguments. The page doesn't show longer ones, so it can
+#: only refuse the question.
 MOST_ARGUMENTS = 200_000
 #: Seconds to wait for an undo.
 UNDO_PATIENCE = 30.0

@@ -23,8 +23,8 @@ from callboard.selftest.trial import GONE, Findings, Trial
 
 #: Seconds that the artist's actions last, and that a dialog may take to open.
 ACTING, OPENING = 1.5, 5.0
-#: Seconds within which an undo is reported in time, or at all, and a visit to the main thread that
-#: isn't called slow.
+#: Seconds: the delay up to which an undo counts as reported in time, the delay up to which it
+#: counts as reported at all, and the longest visit to the main thread that doesn't count as slow.
 REPORTED, LATE, SLOW = 0.25, 3.0, 1.0
 #: The number of measurements, the seconds between two, and the picture's size in pixels.
 TIMES, PAUSE, WIDE, HIGH = 60, 0.02, 160, 120

@@ -1,4 +1,4 @@
-"""Figures about a picture, which show whether it is of anything."""
+"""Figures about a picture, which show whether there is anything in it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def figures_of(picture: Picture) -> Json:
 
 
 def why_blank(of: Json) -> str | None:
-    """Return what shows that the picture is of nothing, or None."""
+    """Return a sentence on why there seems to be nothing in the picture, or None."""
     if of.get("alpha") == 0:
         return "it is transparent all over"
     if of["share"] == 1:
@@ -43,7 +43,7 @@ def why_blank(of: Json) -> str | None:
 
 
 def why_not_gray(of: Json) -> str | None:
-    """Return why the picture can't be of the gray surroundings, or None."""
+    """Return why the picture can't show the gray surroundings, or None."""
     low, high = min(of["mean"]), max(of["mean"])
     if of.get("alpha") == 0:
         return "it is transparent all over"

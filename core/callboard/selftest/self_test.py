@@ -30,7 +30,8 @@ from callboard.selftest.trial import GONE, Findings, Trial
 
 #: The form of the report. Another form gets another number.
 FORM = 1
-#: Question to the person before the self-test takes the scene, and before unsaved work is lost.
+#: The question that the person is asked before the self-test takes over the scene, and the one
+#: before unsaved work is lost.
 ASKED = (
     "The self-test replaces the scene with an empty one, works in it for about two minutes, and "
     "leaves it empty. Agents have to wait meanwhile. The report stays on this machine until you "
@@ -76,13 +77,13 @@ class SelfTest:
         loop.call_soon_threadsafe(lambda: loop.create_task(whole()))
 
     async def run(self, *, discard: bool, only: Collection[str] = ()) -> Json:
-        """Return the report. ``discard`` says that the person has given up unsaved work. ``only``
-        are the names of the checks to run, if not all. Raises HostBusy and HostError before
-        anything was changed. Call it on the server's loop."""
+        """Return the report. ``discard`` is true if the person has agreed to lose unsaved work.
+        ``only`` are the names of the checks to run, if not all. Raises HostBusy or HostError before
+        anything is changed. Call it on the server's loop."""
         dispatcher, began = self._dispatcher, perf_counter()
         if self._runs or dispatcher.calls:
             what = "a self-test is" if self._runs else "calls are"
-            raise HostBusy(f"{what} running; start the self-test once nothing runs")
+            raise HostBusy(f"{what} running; start the self-test once nothing is running")
         paused, self._runs = dispatcher.paused, True
         dispatcher.pause()
         try:

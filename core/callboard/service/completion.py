@@ -12,7 +12,7 @@ from callboard.service.resources import ResourceRegistry
 from callboard.skills.prompts.prompt import Prompt
 from callboard.skills.prompts.registry import FunctionPrompt
 
-#: Maximum values in one answer (2025-11-25, Completion).
+#: Maximum number of values in one answer (2025-11-25, Completion).
 VALUE_LIMIT = 100
 
 FindPrompt = Callable[[str], Awaitable[tuple[Prompt, FunctionPrompt | None]]]

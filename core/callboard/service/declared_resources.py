@@ -17,7 +17,7 @@ from callboard.skills.resource_files import ResourceDeclaration, read_resources
 
 log = logging.getLogger(__name__)
 
-#: Maximum bytes of a file that is read as a resource.
+#: Maximum number of bytes in a file that is read as a resource.
 MOST_BYTES = 10 * 2**20
 
 

@@ -56,7 +56,7 @@ _READ: Json = {
 
 
 def file_tools(workspaces: Callable[[], Workspaces]) -> list[Tool]:
-    """Return the two tools. Each call of a tool calls ``workspaces``, which must return the same
+    """Return the two tools. Each call to a tool calls ``workspaces``, which must return the same
     object each time. It isn't called earlier, because most servers are never asked for a file and
     never make that object."""
 

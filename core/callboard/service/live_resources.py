@@ -27,7 +27,7 @@ from callboard.skills.catalog import SkillCatalog
 from callboard.skills.model import SKILL_FILE
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Maximum objects listed by ``scene://current``.
+#: Maximum number of objects listed by ``scene://current``.
 SUMMARY_LIMIT = 200
 JSON_TYPE = "application/json"
 #: Returns the report on a client's calls since ``30m``, ``7d``, a date and so on. None means the

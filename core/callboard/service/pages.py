@@ -10,7 +10,8 @@ from callboard.errors import InvalidParams
 
 T = TypeVar("T")
 
-#: Maximum entries of one page. It is large, because many clients never ask for a second page.
+#: Maximum number of entries on one page. It is large, because many clients never ask for a second
+#: page.
 PAGE_SIZE = 500
 _PREFIX = "after:"
 

@@ -20,8 +20,8 @@ from callboard.skills.model import SKILL_FILE, SkillMetadata
 from callboard.skills.skill_files import FileProblem, resolve_inside
 
 SKILLS = "io.modelcontextprotocol/skills"
-#: Maximum files of one skill, and maximum bytes of all its files. A larger skill isn't listed
-#: (SEP-2640, Limits).
+#: Maximum number of files of one skill, and maximum number of bytes in all its files. A larger
+#: skill isn't listed (SEP-2640, Limits).
 MOST_FILES = 512
 MOST_BYTES = 16 * 2**20
 

@@ -42,7 +42,7 @@ FILE = "settings.yaml"
 REQUIRED = "required"
 _PROJECT = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _MOST_BYTES = 2**20
-#: Maximum projects that a message names.
+#: Maximum number of projects that a message names.
 _MOST_PROJECTS = 20
 #: Settings of a policy that a running server can change.
 _LIVE = {

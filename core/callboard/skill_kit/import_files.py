@@ -12,8 +12,8 @@ from callboard.errors import HostError, WrongArgument
 from callboard.host_kit.exchange_files import check_file
 from callboard.ports.exchange import UNSTATED, WITH_UVS, Axes, FileFormat, format_of
 
-#: Maximum names that an answer lists: of new objects, and of those without UVs. Counts are
-#: complete.
+#: Maximum number of names that an answer lists: of new objects, and of those without UVs. Counts
+#: are complete.
 LISTED, SHOWN = 200, 50
 
 

@@ -17,7 +17,7 @@ _GROUND = bytes((24, 24, 24))
 #: The difference below which everything is noise, the factor by which the difference image is
 #: brightened, and the largest difference within an empty area.
 _NOISE, _BRIGHTER, _EVEN = 8, 4, 24
-#: Maximum pixels that are sampled.
+#: Maximum number of pixels that are sampled.
 _SAMPLE = 40_000
 
 

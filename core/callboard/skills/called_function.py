@@ -1,4 +1,5 @@
-"""Reads the function that a call of a tool enters from its script's source. Runs nothing."""
+"""Finds the function that a call to a tool enters, and reads its signature, in the source of the
+tool's script. Runs nothing."""
 
 from __future__ import annotations
 

@@ -58,9 +58,8 @@ def scoped_paths(
     first: Iterable[str | Path] = (),
 ) -> list[tuple[Path, SkillScope]]:
     """Return search paths with their scope: a project's own skills first, bundled skills last. The
-    folders in ``first`` precede all others, because a studio's policy has the site's skills never
-    replaced.
-    Among the bundled skills, those for one host come before those for every host."""
+    folders in ``first`` precede all others, because a studio's policy may forbid replacing the
+    site's skills. Among the bundled skills, those for one host come before those for every host."""
     theirs = [Path(path) for path in shipped]
     scoped: list[tuple[Path, SkillScope]] = [] if project is None else [(project, "project")]
     fixed = set(map(Path, first))

@@ -40,8 +40,8 @@ def search_paths(
 
     ``CALLBOARD_SKILL_PATHS``, ``DCC_MCP_SKILL_PATHS`` and ``DCC_MCP_<DCC>_SKILL_PATHS`` hold paths
     joined by the system's path separator. ``extra``, the site's folder and the shipped skills
-    follow. ``first`` are folders that precede all of them. So does the site's folder, if the
-    machine's policy names the site.
+    follow. ``first`` are folders that precede all of them. The site's folder precedes them too if
+    the machine's policy names the site.
     """
     environ = os.environ if environ is None else environ
     variables = ["CALLBOARD_SKILL_PATHS", "DCC_MCP_SKILL_PATHS"]

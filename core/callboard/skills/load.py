@@ -24,7 +24,7 @@ from callboard.skills.tool_entry import EntryProblem, read_most, texts
 from callboard.skills.vendored import is_requirement
 
 MAX_TOOLS = 2000
-#: Maximum characters of a tool's name.
+#: Maximum number of characters in a tool's name.
 _LONGEST = 128
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")

@@ -89,7 +89,7 @@ def own_name(tool: str) -> str:
 
 
 def entry_names(tool: str, script: Path | None, entry_point: object) -> list[str]:
-    """Return the possible names of the function that a call of the tool enters. The first that
+    """Return the possible names of the function that a call to the tool enters. The first that
     exists counts. ``entry_point`` is the tool's own setting."""
     own = own_name(tool)
     # A script with one tool is entered through main. A script that several tools share is entered
@@ -135,7 +135,7 @@ class SkillMetadata(NamedTuple):
     @property
     def when_called(self) -> bool:
         """True when the skill says ``load: when-called``, because it is rarely needed. A search
-        finds such a skill, and a call of one of its tools loads it."""
+        finds such a skill, and a call to one of its tools loads it."""
         block = self.metadata.get("dcc-mcp")
         return isinstance(block, Mapping) and block.get("load") == "when-called"
 

@@ -17,7 +17,7 @@ from callboard.skills.reserved_names import SCHEMES
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
 
 MAX_RESOURCES = 200
-#: Maximum variables in one template.
+#: Maximum number of variables in one template.
 MAX_VARIABLES = 16
 KEYS = (
     *("name", "uri", "title", "description", "mime_type", "file", "source_file", "affinity"),

@@ -15,7 +15,7 @@ from callboard.skills.file_stamps import VENDORED
 
 #: The file in such a folder with the requirements it was made for, one per line.
 REQUIRED = "required.txt"
-#: Maximum characters of one requirement.
+#: Maximum number of characters in one requirement.
 LONGEST = 500
 _NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?")
 _NUMBER = re.compile(r"\d+(?:\.\d+)*")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 PATH = "/v1/prove"
 HEADER = "Callboard-Challenge"
-#: Maximum bytes of an answer.
+#: Maximum number of bytes in an answer.
 MOST_BYTES = 4096
 NOT_PROVED = (
     "another program listens at the application's address, so nothing was sent there. Start the "

@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 PROBE_TIMEOUT = 1.5
 #: Seconds for a whole answer, which may come in pieces.
 ANSWER_TIME = 3.0
-#: Maximum bytes of an instance's file.
+#: Maximum number of bytes in an instance's file.
 _MOST_BYTES = 2**20
 #: Seconds by which a process's start, as the system reports it, may differ from the clock.
 CLOCK_SLACK = 5.0

@@ -16,10 +16,10 @@ from callboard.errors import WorkspaceResolveError
 
 Flavour = Literal["posix", "windows"]
 
-#: Maximum characters of a path. No system opens longer paths by name, so checking them would only
-#: waste time.
+#: Maximum number of characters in a path. No system opens longer paths by name, so checking them
+#: would only waste time.
 _LONGEST = {"posix": 4096, "windows": 32767}
-#: Maximum bytes of one name in a path.
+#: Maximum number of bytes in one name in a path.
 _LONGEST_NAME = 255
 _SHOWN = 200
 _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")

@@ -12,7 +12,7 @@ from callboard.content import Json
 from callboard.protocol.jsonrpc import encode
 from callboard.transport.http.access import BODY_LIMIT
 
-#: Maximum bytes of one line. No host accepts more in one request.
+#: Maximum number of bytes in one line. No host accepts more in one request.
 LINE_LIMIT = BODY_LIMIT
 #: Seconds allowed for writing the last answers.
 _FLUSH_TIMEOUT = 2.0

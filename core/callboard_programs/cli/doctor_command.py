@@ -38,7 +38,7 @@ _OPTIONAL = {
     "pxr": f"the OpenUSD host: {pip_install('usd')}",
     "bpy": f"Blender headless: {pip_install('blender')} on Python 3.11",
 }
-#: Maximum bytes of a server's answer about its skills.
+#: Maximum number of bytes in a server's answer about its skills.
 _MOST_BYTES = 64 * 2**20
 
 
@@ -187,7 +187,7 @@ def _variables() -> Iterator[tuple[bool, str]]:
 
 
 def _records() -> Iterator[tuple[bool, str]]:
-    """Yield whether a server of this user could keep records, and send them."""
+    """Yield findings on whether this user's servers can keep records, and send them."""
     from callboard.records.trial import record_trouble
     from callboard.settings import SettingsError, config_from
 

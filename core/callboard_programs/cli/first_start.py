@@ -24,7 +24,8 @@ from callboard.protocol.handshake import open_talk
 
 #: Seconds to wait. The server may have to be downloaded first, as ``npx`` and ``uvx`` do.
 PATIENCE = 60.0
-#: Maximum lines of the server's output that are kept, and the number of them that are shown.
+#: Maximum number of lines of the server's output that are kept, and the number of them that are
+#: shown.
 _KEPT_LINES = 200
 _LAST_LINES = 5
 
@@ -32,7 +33,7 @@ _LAST_LINES = 5
 @dataclass(frozen=True)
 class FirstStart:
     """The outcome of the start. ``problem`` says in one line why there are no tools. ``late`` is
-    true when the server only took too long, perhaps because of a slow network."""
+    true when the server merely took too long, perhaps because of a slow network."""
 
     tools: tuple[str, ...] = ()
     problem: str | None = None

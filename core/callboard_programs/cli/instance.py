@@ -12,7 +12,7 @@ from callboard.ground.plain_text import plain
 from callboard.settings import why_off
 from callboard.transport.instances import Instance, answer_of, listed
 
-#: Maximum bytes of an instance's answer about its tools.
+#: Maximum number of bytes in an instance's answer about its tools.
 _MOST_BYTES = 16 * 2**20
 
 

@@ -24,7 +24,7 @@ from callboard_programs.cli.report_html import render
 
 _SHOWN = 10
 _LISTED = 20
-#: Maximum characters of a call's arguments in the list of calls.
+#: Maximum number of characters of a call's arguments in the list of calls.
 _ARGUMENTS = 60
 _KINDS = (("errors", "failed"), ("refused", "refused"))
 
@@ -116,7 +116,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _report_on_many(arguments: argparse.Namespace, since: float | None) -> int:
     """Print the report on several people's records. Return 1 if some couldn't be read."""
     if arguments.html is not None:
-        raise PeerError("--from has no page; leave out --html, or use --json")
+        raise PeerError("--from can't make a page; leave out --html, or use --json")
     report = studio_report.build(arguments.sources, since=since)
     if arguments.json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
@@ -158,7 +158,7 @@ def _arrange(merged: list[str], split: list[str]) -> int:
             rows.split(wording)
             print(plain(f"a row of its own from now on: {wording}"))
     except OSError as error:
-        raise HostError(f"the rows can't be kept: {error.strerror}") from None
+        raise HostError(f"the rows can't be saved: {error.strerror}") from None
     print("see them with: callboard report --since all")
     return 0
 

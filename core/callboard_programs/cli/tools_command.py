@@ -12,7 +12,7 @@ from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.instance import choose, tools_of
 from callboard_programs.cli.schema_words import accepted, meaning
 
-#: Maximum characters of a tool's title or description in the list.
+#: Maximum number of characters of a tool's title or description in the list.
 _LONGEST = 200
 
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Connected = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
-#: Maximum bytes of an answer that isn't a stream.
+#: Maximum number of bytes in an answer that isn't a stream.
 ANSWER_LIMIT = 256 * 1024 * 1024
 #: Messages of this many bytes or more are passed on in parts, if the receiver supports that.
 LARGE = 1024 * 1024
-#: Maximum bytes that are read at once.
+#: Maximum number of bytes that are read at once.
 _PART = 65_536
 #: Seconds for which an unused connection is kept, and the maximum number of such connections. None
 #: of our servers closes a connection sooner.

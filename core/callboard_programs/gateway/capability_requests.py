@@ -22,7 +22,7 @@ class CapabilityRequests:
         self._store: Store | None = None
 
     def take(self, request: PeerRequest, token: str) -> Json:
-        """Return the result of a call of the reserved tool. ``token`` is the client's, and is never
+        """Return the result of a call to the reserved tool. ``token`` is the client's, and is never
         recorded."""
         arguments = request.params.get("arguments")
         if self._keeps:

@@ -18,7 +18,7 @@ from callboard.transport.instances import Instance
 from callboard_programs.gateway.names import HostNames, NameFinder
 from callboard_programs.relay.host_side import HostSide
 
-#: Maximum stateless clients that are kept connected at the same time.
+#: Maximum number of stateless clients that are kept connected at the same time.
 STATELESS_LIMIT = 256
 
 

@@ -21,9 +21,9 @@ from callboard_programs.relay.last_known import KnownHost
 from callboard_programs.relay.link import Link
 from callboard_programs.relay.reconnect import Reconnector
 
-#: The lists over all instances.
+#: The lists that cover all instances.
 LISTED_OF_ALL: tuple[Topic, ...] = ("prompts", "resources")
-#: Maximum characters that clients accept in a tool's name.
+#: Maximum number of characters that clients accept in a tool's name.
 LONGEST_NAME = 63
 #: Seconds after which the directory checks again which instances are serving.
 STALE_AFTER = 2.0

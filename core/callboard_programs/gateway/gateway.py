@@ -146,7 +146,7 @@ class Gateway:
             ending_calls = asyncio.gather(
                 self._named.stop(), self._server.close(), self._stateless.close()
             )
-            # A host that hangs must not keep the gateway.
+            # A host that hangs must not keep the gateway from ending.
             await asyncio.wait([ending_calls], timeout=_FAREWELL)
             await self._listener.stop()
             if self._remote is not None:
@@ -231,7 +231,7 @@ class Gateway:
             await asyncio.sleep(LOOK_EVERY)
 
     def _list_changed(self, topic: Topic) -> None:
-        """Notify the clients of ``/mcp`` that a list over all instances has changed."""
+        """Notify the clients of ``/mcp`` that a list across all instances has changed."""
         self._own.subscriptions.list_changed(topic)
 
     def _end_client(self, holder: TokenHolder) -> None:

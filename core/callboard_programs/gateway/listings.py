@@ -28,7 +28,7 @@ def resource_uri(instance: str, own: str) -> str:
 
 @dataclass(frozen=True)
 class Listing:
-    """One of :data:`LISTS`, over all instances. ``field`` is the key whose value identifies an
+    """One of :data:`LISTS`, across all instances. ``field`` is the key whose value identifies an
     entry, and ``named`` adds the instance to that value."""
 
     key: str

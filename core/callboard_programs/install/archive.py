@@ -13,8 +13,8 @@ from callboard.errors import HostError
 from callboard.ground.version import __version__
 from callboard.ground.zip_readings import check_readings
 
-#: Maximum bytes that an archive may unpack to. Our largest archive, with Qt for every system, needs
-#: a third of this.
+#: Maximum number of bytes that an archive may unpack to. Our largest archive, with Qt for every
+#: system, needs a third of this.
 _LARGEST = 1_000_000_000
 
 

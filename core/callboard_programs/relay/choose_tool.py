@@ -17,7 +17,7 @@ from callboard.protocol.jsonrpc import Request
 from callboard.protocol.peer import PeerRequest
 from callboard.transport.instances import Instance, answer_of
 
-#: Maximum bytes of one host's tools.
+#: Maximum number of bytes in one host's tools.
 _MOST = 16 * 1024 * 1024
 _HOST: Json = {
     "type": "string",
@@ -114,7 +114,7 @@ class HostChoice:
         return {**params, "arguments": own}
 
     async def undirected(self, name: object) -> str | None:
-        """Return what to do about a call of a tool whose host isn't chosen, or None for a tool that
+        """Return what to do about a call to a tool whose host isn't chosen, or None for a tool that
         doesn't have the argument ``host``."""
         if not await self._is_common(name):
             return None

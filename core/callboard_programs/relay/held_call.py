@@ -27,9 +27,10 @@ TOGETHER = 0.02
 #: call, such as the request for the roots, which hosts send to each new session. Most calls don't
 #: need the answers.
 OWN_ACCOUNT = 1.0
-#: Maximum notifications that are kept while a call waits for its client.
+#: Maximum number of notifications that are kept while a call waits for its client.
 MISSED_LIMIT = 256
-#: Maximum characters of a question's name, and of a host's message that is quoted in another error.
+#: Maximum number of characters in a question's name, and in a host's message that is quoted in
+#: another error.
 _NAME_LIMIT, _SAID_LIMIT = 100, 2000
 #: The prefix of the relay's own keys.
 _OURS = "callboard"

@@ -38,7 +38,7 @@ from callboard_programs.relay.pages import object_in, objects_in, pages
 
 #: Seconds allowed for a request that the host can answer without doing any work.
 QUICK = 5.0
-#: Maximum bytes of one page of a list.
+#: Maximum number of bytes in one page of a list.
 OWN_LIMIT = 16 * 1024 * 1024
 _NOBODY = {"name": "callboard", "version": __version__}
 _EVERYTHING = {"toolsListChanged": True, "promptsListChanged": True, "resourcesListChanged": True}

@@ -32,7 +32,8 @@ from callboard_programs.relay.relay import Relay, result_of
 #: Seconds for which a session may be reused. Its facts about the client, such as the roots, are
 #: never older than this.
 FRESH = 60.0
-#: Maximum sessions kept for further calls, and maximum calls that wait for their clients' answers.
+#: Maximum number of sessions kept for further calls, and maximum number of calls that wait for
+#: their clients' answers.
 IDLE_LIMIT, HELD_LIMIT = 8, 64
 #: The key under which the state that the client carries from round to round identifies a call.
 _HELD = "callboard/held"

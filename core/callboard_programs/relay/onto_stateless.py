@@ -22,7 +22,7 @@ from callboard_programs.client.sent_headers import stateless_headers
 from callboard_programs.relay.link import HostConnection, Link
 from callboard_programs.relay.pages import object_in
 
-#: Maximum rounds of questions in one call.
+#: Maximum number of rounds of questions in one call.
 MOST_ROUNDS = 100
 #: The fields that only results of the stateless era have.
 _MODERN = ("resultType", "ttlMs", "cacheScope")

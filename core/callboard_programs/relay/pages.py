@@ -8,7 +8,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: Maximum pages of a list. No host has that many.
+#: Maximum number of pages in a list. No host has that many.
 MOST_PAGES = 100
 
 

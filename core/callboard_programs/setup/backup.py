@@ -20,7 +20,7 @@ from callboard.ground.private_file import read_private, write_private
 # Whole files are kept, because editing entries can't restore every byte, and Blender's preferences
 # are binary.
 _MOST_BYTES = 2**30
-#: Maximum bytes of a file that is kept. A client's configuration may be that large.
+#: Maximum number of bytes in a file that is kept. A client's configuration may be that large.
 _MOST_KEPT = 64 * 2**20
 
 

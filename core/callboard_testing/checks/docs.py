@@ -11,7 +11,7 @@ from callboard.host import DOCS
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: Maximum bytes of an answer with five entries.
+#: Maximum number of bytes in an answer with five entries.
 _MOST_BYTES = 32_000
 
 

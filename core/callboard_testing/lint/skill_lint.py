@@ -42,7 +42,7 @@ from callboard_testing.lint.lint_functions import (
 from callboard_testing.lint.needed_skills import needed_skills
 
 Severity = Literal["error", "warning"]
-#: Maximum folders that a message suggests instead of a folder without a skill.
+#: Maximum number of folders that a message suggests instead of a folder without a skill.
 _NAMED = 3
 _TYPES = {"array", "boolean", "integer", "null", "number", "object", "string"}
 

@@ -40,7 +40,7 @@ _BARE = {"StripElem", "StripProxy"}
 _TEXTS = {"bNodeSocketValueString"}
 _PACKED = {"PackedFile", "ImagePackedFile"}
 _MOST_BYTES = 2**28
-#: Maximum bytes of a path in Blender.
+#: Maximum number of bytes in a path in Blender.
 _LONGEST = 1024
 #: Used as the structure's name for a text in a block with a false label.
 _UNLABELLED = ""

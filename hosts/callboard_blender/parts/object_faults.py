@@ -50,7 +50,7 @@ _ZERO = {
     "SMOOTH": ("iterations",),
     "WAVE": ("height",),
 }
-#: Maximum vertices of a mesh that are searched for weights.
+#: Maximum number of vertices of a mesh that are searched for weights.
 _MOST_VERTICES = 20_000
 
 

@@ -13,7 +13,7 @@ from callboard.host import Json
 from callboard_blender.application.names import view_layer
 from callboard_blender.parts.curves import driven_parts, driver_json, drivers_of
 
-#: Maximum entries of a list, such as vertex groups.
+#: Maximum number of entries in a list, such as vertex groups.
 _MOST = 200
 
 

@@ -27,7 +27,7 @@ from callboard_blender.ports.files import checked_blend
 
 #: Types whose datablocks use files only through others, and of which a file may have many.
 _MANY = ("OBJECT", "MESH", "COLLECTION")
-#: Maximum objects that an overview names as the heaviest.
+#: Maximum number of objects that an overview names as the heaviest.
 _MOST_HEAVY = 10
 #: Number of datablocks read between two pauses.
 _STRETCH = 1000

@@ -17,7 +17,7 @@ from callboard_qt import LineOfSight, between
 
 #: The step beyond a face to search for the next face, as a share of the distance to the first one.
 _STEP = 1e-5
-#: Maximum faces behind one another in an object.
+#: Maximum number of faces behind one another in an object.
 _MOST_FACES = 100
 
 

@@ -12,7 +12,7 @@ from callboard.changes import Changes
 from callboard_openusd.application.document import Document, OpenStage
 from callboard_openusd.application.patch import Patch, difference, keep
 
-#: Maximum steps that can be undone. The oldest is forgotten first.
+#: Maximum number of steps that can be undone. The oldest is forgotten first.
 HISTORY = 64
 
 

@@ -11,7 +11,7 @@ from pxr import Sdf, Usd, UsdGeom
 from callboard.host import Json
 from callboard_openusd.parts.transforms import TIME
 
-#: Maximum entries of a list.
+#: Maximum number of entries in a list.
 _MOST = 200
 
 

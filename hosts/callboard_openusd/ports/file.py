@@ -17,7 +17,7 @@ from callboard_openusd.parts.transforms import TIME
 from callboard_openusd.ports.files import read_layer
 from callboard_openusd.ports.usd import open_file
 
-#: Maximum objects that an overview names as the heaviest.
+#: Maximum number of objects that an overview names as the heaviest.
 _MOST_HEAVY = 10
 #: Number of prims read between two pauses.
 _STRETCH = 100

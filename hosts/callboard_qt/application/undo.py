@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 
 from callboard.changes import Changes
 
-#: Maximum steps of ours that can be undone. The artist decides how many the application keeps.
+#: Maximum number of steps of ours that can be undone. The artist decides how many the application
+#: keeps.
 HISTORY = 64
 
 

@@ -23,9 +23,10 @@ from pathlib import Path
 from callboard.bundles.files import mime_types
 from callboard.ground.atomic_write import replacing
 
-#: Maximum files in a listing, because a project may have millions and the answer is one message.
+#: Maximum number of files in a listing, because a project may have millions and the answer is one
+#: message.
 MAX_LISTED = 5_000
-#: Maximum folders searched for one listing.
+#: Maximum number of folders searched for one listing.
 MAX_FOLDERS = 20_000
 INDEX = "index.json"
 FILES = "files"

@@ -9,8 +9,8 @@ from collections.abc import Callable, Hashable
 
 RATE = 100.0
 BURST = 1000
-#: Maximum buckets kept. The oldest is dropped first, because it is probably full and so no
-#: different from a new bucket.
+#: Maximum number of buckets kept. The oldest is dropped first, because it is probably full and so
+#: no different from a new bucket.
 MAX_BUCKETS = 10_000
 
 

@@ -25,7 +25,7 @@ from callboard.errors import RefusedByArtist
 from callboard.ports.capability_names import FILESYSTEM_READ
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Maximum workspaces whose ids are remembered. The oldest is forgotten first.
+#: Maximum number of workspaces whose ids are remembered. The oldest is forgotten first.
 MAX_WORKSPACES = 256
 
 

@@ -25,7 +25,7 @@ Answer = str | int | float | bool | list[Any]
 
 
 class SettingError(SkillError):
-    """A bundle's setting is declared wrongly, or has an invalid answer."""
+    """A bundle's setting has an invalid declaration or an invalid answer."""
 
 
 @dataclass(frozen=True)

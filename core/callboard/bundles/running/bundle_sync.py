@@ -151,7 +151,7 @@ class BundleSync:
                 continue
             for bundle in installed:
                 why = self._why_not(bundle.folder)
-                # One that may not be used doesn't take the name of one that may.
+                # A bundle that may not be used must not take the name of one that may.
                 if bundle.name not in by_name or (why is None and bundle.name in refused):
                     by_name[bundle.name] = (place, bundle, scope)
                     refused.pop(bundle.name, None)

@@ -1,4 +1,4 @@
-"""The client behind a call of a bundle's tool, which the bundle's server may ask."""
+"""The client behind a call to a bundle's tool, which the bundle's server may ask."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Caller:
             raise MethodNotFound(f"method not found: {method[:80]}")
         asked = {key: value for key, value in params.items() if key != "_meta"}
         if method == "elicitation/create":
-            # A person who is asked for something must know who asks.
+            # A person who is asked for something must know who is asking.
             asked["message"] = f"{self._bundle}: {asked.get('message', '')}"
         if method in PASSED_ON:
             asked = shown(asked)

@@ -126,8 +126,8 @@ class Callers:
             )
 
     def log(self, params: Json) -> None:
-        """Pass ``notifications/message`` on to the client if it can be for only one, or else to our
-        log."""
+        """Pass ``notifications/message`` on to the client if it can be meant for only one client,
+        or else to our log."""
         data, level = params.get("data"), params.get("level")
         text = shown((data if isinstance(data, str) else str(data))[:4000])
         peers = {one.call.request.peer for one in self._possible()}

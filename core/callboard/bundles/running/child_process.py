@@ -31,15 +31,16 @@ if sys.platform == "win32":
 
 log = logging.getLogger(__name__)
 
-#: Maximum bytes of one message. This is enough for a file of 10 MiB in base64.
+#: Maximum number of bytes in one message. This is enough for a file of 10 MiB in base64.
 MAX_MESSAGE = 16 * 2**20
-#: Maximum messages that have been handed over but not yet handled.
+#: Maximum number of messages that have been handed over but not yet handled.
 ROOM = 64
-#: Maximum messages read per second. A process that sends more has to wait.
+#: Maximum number of messages read per second. A process that sends more has to wait.
 LINES_A_SECOND = 2_000
-#: Maximum bytes waiting for a process that doesn't read.
+#: Maximum number of bytes waiting for a process that doesn't read.
 MAX_WAITING = 64 * 2**20
-#: Maximum lines of stderr logged per second, and maximum lines of noise on stdout logged in total.
+#: Maximum number of lines of stderr logged per second, and maximum number of lines of noise on
+#: stdout logged in total.
 LOGGED_A_SECOND = 50
 LOGGED_NOISE = 5
 NO_WINDOW: int = getattr(subprocess, "CREATE_NO_WINDOW", 0)

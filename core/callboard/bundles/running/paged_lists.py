@@ -14,7 +14,8 @@ from callboard.protocol.jsonrpc import encode
 ListKey = Literal["tools", "prompts", "resources", "resourceTemplates"]
 _METHODS: dict[ListKey, str] = {"resourceTemplates": "resources/templates/list"}
 MAX_ENTRIES = 1000
-#: Maximum bytes of one list. Every client receives it along with all other bundles' lists.
+#: Maximum number of bytes in one list. Every client receives it along with all other bundles'
+#: lists.
 MAX_BYTES = 2 * 2**20
 
 

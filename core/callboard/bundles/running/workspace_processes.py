@@ -20,7 +20,7 @@ from callboard.content import Json
 from callboard.protocol.peer import Peer
 from callboard.workspace.containment import WorkspaceRoots
 
-#: Maximum processes of one bundle besides its first.
+#: Maximum number of processes of one bundle besides its first.
 MAX_PROCESSES = 8
 #: Seconds for which an unused process is kept.
 IDLE = 300.0

@@ -36,9 +36,9 @@ log = logging.getLogger(__name__)
 RunStatus = Literal["running", "completed", "failed", "cancelled", "interrupted"]
 ReportProgress = Callable[[int, int | None, str], None]
 
-#: Maximum steps of one run, counting every round of a loop.
+#: Maximum number of steps in one run, counting every round of a loop.
 PERFORMED_LIMIT = 10_000
-#: Maximum bytes of one result, and of all results of a run, that the run's status shows.
+#: Maximum number of bytes in one result, and in all results of a run, that the run's status shows.
 RESULT_LIMIT = 32 * 1024
 RESULTS_LIMIT = 4 * 1024 * 1024
 _NO_FORM: Json = {"type": "object", "properties": {}}

@@ -17,7 +17,7 @@ from callboard.content import Json
 from callboard.ground.atomic_write import replacing
 from callboard.ground.file_lock import lock
 
-#: Maximum runs that are kept on disk.
+#: Maximum number of runs that are kept on disk.
 KEPT = 200
 
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}")

@@ -11,7 +11,7 @@ from callboard.calls.tools import BATCH
 from callboard.content import Json
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 
-#: Maximum calls that a workflow's file may have.
+#: Maximum number of calls that a workflow's file may have.
 MAX_CALLS = 300
 #: The prefixes of callboard's own tools, which belong to no skill.
 _OWN = ("files__", "jobs__", "mcpeye_", "skills__", "workflows__")

@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Maximum tools of the user's own skills that are loaded at start without a request. If there are
-#: more, agents find skills by search, so that the list of tools stays short.
+#: Maximum number of tools of the user's own skills that are loaded at start without a request. If
+#: there are more, agents find skills by search, so that the list of tools stays short.
 LOAD_AT_START = 100
 #: The scopes of the user's own skills.
 OWN: tuple[SkillScope, ...] = ("user", "project", "site")
-#: Maximum tools that calls may load. Further tools need skills__load.
+#: Maximum number of tools that calls may load. Further tools need skills__load.
 LOAD_BY_CALLS = 100
 #: If there are more skills than this, the search is prepared in advance.
 FEW_SKILLS = 20

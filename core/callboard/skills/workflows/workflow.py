@@ -78,7 +78,7 @@ class ForeachStep:
 
 @dataclass(frozen=True)
 class ParallelStep:
-    """Runs ``steps`` at the same time. They are calls of tools with ``affinity: any``."""
+    """Runs ``steps`` at the same time. They are calls to tools with ``affinity: any``."""
 
     id: str
     steps: tuple[ToolStep, ...]

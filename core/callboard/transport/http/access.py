@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 from callboard.clients.holder import ANYONE, LOCAL, NOBODY, TokenHolder
 from callboard.transport import instance_proof
 
-#: Maximum bytes of a request's body.
+#: Maximum number of bytes in a request's body.
 BODY_LIMIT = 8 * 1024 * 1024
-#: Maximum bytes of a request's headers.
+#: Maximum number of bytes in a request's headers.
 HEADER_LIMIT = 32 * 1024
 
 #: The headers of the answer to a browser's preflight.

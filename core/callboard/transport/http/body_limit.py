@@ -8,9 +8,9 @@ import re
 
 #: A body of at most this many bytes can't contain enough values to matter.
 LIGHT = 64 * 1024
-#: Maximum bodies larger than that which one client may have under way.
+#: Maximum number of bodies larger than that which one client may have under way.
 MOST_LARGE = 32
-#: Maximum values in one body.
+#: Maximum number of values in one body.
 MOST_VALUES = 50_000
 _NOTATION = ("⟨U+".encode(), rb"\u27e8U+", rb"\u27E8U+")
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)

@@ -28,9 +28,9 @@ def most_connections(selector: type[selectors.BaseSelector] | None = None) -> in
 class HttpLimits(NamedTuple):
     """Times are in seconds."""
 
-    #: Maximum connections open at once. When one more arrives, the oldest stranger is closed. A
-    #: stranger is a connection that hasn't sent a request with a token yet. If there is none, the
-    #: new connection is closed.
+    #: Maximum number of connections open at once. When one more arrives, the oldest stranger is
+    #: closed. A stranger is a connection that hasn't sent a request with a token yet. If there is
+    #: none, the new connection is closed.
     connections: int = most_connections()
     #: The time that a client may take to send its headers, to send its body, and to read an answer.
     header_time: float = 20.0
@@ -44,7 +44,7 @@ class HttpLimits(NamedTuple):
     slow_after: float = 10.0
     #: The time between two keep-alive comments.
     keep_alive_every: float = 15.0
-    #: Maximum bytes that wait for a slow client. A client that exceeds it is dropped.
+    #: Maximum number of bytes that wait for a slow client. A client that exceeds it is dropped.
     queue_bytes: int = 4 * 1024 * 1024
 
     @property

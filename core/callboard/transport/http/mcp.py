@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _SESSION, _VERSION = SESSION_HEADER.lower(), VERSION_HEADER.lower()
-#: Maximum messages in one batch.
+#: Maximum number of messages in one batch.
 BATCH_LIMIT = 100
 CLOSING = "the application is closing; connect again once it is open"
 SESSION_ENDED = "this session is no longer open; initialize again"

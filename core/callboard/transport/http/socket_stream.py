@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from tornado.ioloop import IOLoop
 
-#: Maximum bytes received ahead of a reader. Beyond that, the socket isn't read until a reader needs
-#: more.
+#: Maximum number of bytes received ahead of a reader. Beyond that, the socket isn't read until a
+#: reader needs more.
 READ_AHEAD = 64 * 1024
 #: Limits for reading and discarding late data: seconds, bytes, and clients at the same time.
 LINGER, LINGER_BYTES, LINGERERS = 2.0, 16 * 1024 * 1024, 64

@@ -13,7 +13,7 @@ from callboard.content import Json
 from callboard.protocol.events import event
 from callboard.transport.http.limits import HttpLimits
 
-#: Maximum bytes of a poured event that wait for a slow client.
+#: Maximum number of bytes of a poured event that wait for a slow client.
 POURED_AHEAD = 1024 * 1024
 _COMMENT = b": keep-alive\n\n"
 

@@ -23,7 +23,8 @@ ENTER = "/page/enter"
 PAGE_HEADER = "Callboard-Page"
 #: Seconds for which a link is valid, and for which a silent browser keeps its access.
 LINK_LASTS, SILENT_FOR = 600.0, 12 * 3600.0
-#: Maximum links, and maximum browsers, that are kept. The oldest are dropped first.
+#: Maximum number of links, and maximum number of browsers, that are kept. The oldest are dropped
+#: first.
 MOST = 16
 
 #: The holder of every request from the page.

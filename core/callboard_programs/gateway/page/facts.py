@@ -11,7 +11,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.protocol.jsonrpc import encode
 
-#: Maximum characters in a string, entries in a list, and bytes of all parts together.
+#: Maximum number of characters in a string, entries in a list, and bytes of all parts together.
 MOST_TEXT, MOST_ENTRIES, MOST_BYTES = 2_000, 200, 2 * 1024 * 1024
 #: Numbers farther from zero than this count as 0.
 _FARTHEST = 1e15

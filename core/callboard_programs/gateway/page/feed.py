@@ -21,7 +21,7 @@ from callboard_programs.gateway.names import HostNames
 from callboard_programs.gateway.page.facts import shaped
 from callboard_programs.relay.reconnect import LOOK_EVERY
 
-#: Maximum bytes of one message from an instance.
+#: Maximum number of bytes in one message from an instance.
 MOST_EVENTS = 4 * 1024 * 1024
 #: Minimum seconds between two messages from an instance. An instance that sends more has to wait.
 PACE = 0.05

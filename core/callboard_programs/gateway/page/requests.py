@@ -17,7 +17,7 @@ from callboard_programs.gateway.page.feed import artist_headers, endpoint_of, pr
 
 #: The picture's width and height in pixels.
 WIDTH, HEIGHT = 480, 270
-#: Maximum calls that are listed, newest first.
+#: Maximum number of calls that are listed, newest first.
 LISTED = 50
 _PICTURES = ("image/png", "image/jpeg")
 

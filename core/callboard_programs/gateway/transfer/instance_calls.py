@@ -13,7 +13,7 @@ from callboard.protocol.session import Channel, Session, SessionRequest
 from callboard_programs.client.http_client import CANCELLED
 from callboard_programs.relay.host_side import HostSide
 
-#: Maximum requests that one transfer makes to one instance at the same time.
+#: Maximum number of requests that one transfer makes to one instance at the same time.
 _AT_ONCE = 16
 
 

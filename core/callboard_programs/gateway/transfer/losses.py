@@ -36,7 +36,7 @@ _LIGHT = {"power": False, "size": True, "angle": False, "blend": False}
 _MATERIAL = ("color", "metalness", "roughness", "ior", "transmission", "opacity")
 #: The type of the modifier that reads a shape from a file at each frame.
 _LINKED = "mesh_sequence_cache"
-#: Maximum objects that are listed for each loss.
+#: Maximum number of objects that are listed for each loss.
 _NAMED = 20
 _SHAPES = ("sphere", "cube", "plane", "cylinder", "cone", "torus")
 

@@ -26,11 +26,11 @@ from callboard_programs.gateway.transfer.pairs import (
 from callboard_programs.gateway.transfer.scene_facts import SceneFacts, names_in, read_facts
 from callboard_programs.gateway.transfer.usd_tools import way_of
 
-#: Maximum objects in one transfer, and maximum entries in each list of an answer. The counts are
-#: always complete.
+#: Maximum number of objects in one transfer, and maximum number of entries in each list of an
+#: answer. The counts are always complete.
 MOST_OBJECTS, LISTED = 2000, 100
 _STEPS = 5
-#: Maximum differences that a refusal describes.
+#: Maximum number of differences that a refusal describes.
 _SAID = 3
 #: Maximum seconds to wait for a host to finish writing or reading.
 _PATIENCE = 30.0

@@ -1,5 +1,5 @@
-"""Writes and reads USD files with an instance's tools of ``exchange``, or of ``usd`` if the host
-doesn't have ``exchange``."""
+"""Writes and reads USD files with an instance's ``exchange`` tools, or with its ``usd`` tools if
+the host doesn't have the others."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class ByExchange:
 
 
 class ByUsd:
-    """The tools of ``usd``. Their export can be limited only to the selection, so the selection is
+    """The ``usd`` tools. Their export can only be limited to the selection, so the selection is
     changed for it, and the artist's own is restored afterwards."""
 
     def __init__(self, calls: InstanceCalls) -> None:

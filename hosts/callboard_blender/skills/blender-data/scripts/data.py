@@ -14,7 +14,7 @@ from callboard_blender.parts.data_blocks import drivers
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
-#: Maximum names in an answer, for each kind.
+#: Maximum number of names in an answer, for each kind.
 _MOST = 200
 
 

@@ -19,11 +19,11 @@ from callboard_blender.ports.files import checked_blend
 #: Blender's lists by asset type.
 TYPES = {"object": "objects", "collection": "collections", "material": "materials"}
 PROVIDER = "blender_library"
-#: Maximum paths in an answer, files opened, and problems reported.
+#: Maximum number of paths in an answer, files opened, and problems reported.
 LISTED, _MOST_FILES, _MOST_PROBLEMS = 200, 500, 20
-#: Maximum folders searched, each in one slice of the main thread.
+#: Maximum number of folders searched, each in one slice of the main thread.
 _MOST_FOLDERS = 5000
-#: Maximum pixels of a preview that is read, and the longer side of the one returned.
+#: Maximum number of pixels in a preview that is read, and the longer side of the one returned.
 _MOST_PIXELS, _LONGEST = 1024 * 1024, 256
 
 

@@ -12,7 +12,7 @@ from callboard.errors import HostError
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find
 
-#: Maximum paths in an answer. The count is always complete.
+#: Maximum number of paths in an answer. The count is always complete.
 LISTED = 200
 
 

@@ -10,7 +10,7 @@ import hou
 from callboard.content import Json
 from callboard_houdini.parts.networks import network_at, node_at, summary
 
-#: Maximum characters of a string parameter in an answer.
+#: Maximum number of characters of a string parameter in an answer.
 _TEXT = 4000
 _PLAIN = ("Int", "Float", "String", "Toggle", "Menu")
 

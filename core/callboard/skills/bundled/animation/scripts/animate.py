@@ -12,7 +12,7 @@ from callboard.skill import all_near, expect
 
 COMPONENTS = ("translate", "rotate", "scale")
 INTERPOLATIONS = ("constant", "linear", "smooth")
-#: Maximum keys that one bake may write.
+#: Maximum number of keys that one bake may write.
 BAKE_LIMIT = 100_000
 
 

@@ -13,7 +13,8 @@ from callboard.errors import HostError
 
 from ._asset import HDRIS, MANIFEST, MAPS, MODELS, PICTURES, PREVIEWS, Asset, plain, read_manifest
 
-#: Maximum files and folder levels that are searched, and maximum problems that are reported.
+#: Maximum number of files and folder levels that are searched, and maximum number of problems that
+#: are reported.
 _MOST_FILES, _DEEPEST, _MOST_PROBLEMS = 50_000, 10, 20
 _WORDS = {word: name for name, words in MAPS.items() for word in words}
 _MAP = re.compile(

@@ -36,8 +36,8 @@ _MAPS = {
 }
 _FORMATS = ("jpg", "png", "exr")
 _ID = re.compile(r"[A-Za-z0-9_-]{1,100}")
-#: Maximum bytes of a list and of a preview, maximum files of one asset, and seconds until a list is
-#: outdated.
+#: Maximum number of bytes in a list and in a preview, maximum number of files of one asset, and
+#: seconds until a list is outdated.
 _MOST_JSON, MOST_PREVIEW, _MOST_FILES, _NEW = 32_000_000, 4_000_000, 300, 600.0
 _lists: dict[str, tuple[float, Json]] = {}
 

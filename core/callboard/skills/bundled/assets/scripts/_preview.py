@@ -8,7 +8,8 @@ from pathlib import Path
 from callboard.content import Block, Image, Json, Result
 from callboard.skill import NotAPicture, decode, fitted, jpeg_size, png_size, shrunk
 
-#: Maximum pixels on the longer side, maximum bytes shown, and maximum bytes read.
+#: Maximum number of pixels on the longer side, maximum number of bytes shown, and maximum number of
+#: bytes read.
 _LONGEST, _MOST_SHOWN, _MOST_READ = 512, 700_000, 40_000_000
 
 

@@ -17,9 +17,9 @@ _DEFAULT = re.compile(
     r"([._ ]?\d+)?",
     re.IGNORECASE,
 )
-#: Maximum objects that are compared with their neighbors.
+#: Maximum number of objects that are compared with their neighbors.
 _MOST = 5000
-#: Maximum users of a missing file that a finding names.
+#: Maximum number of users of a missing file that a finding names.
 _MOST_NAMED = 20
 #: Sizes in meters: a whole scene is rarely smaller than the first or larger than the second.
 _TINY, _HUGE = 0.001, 20_000.0

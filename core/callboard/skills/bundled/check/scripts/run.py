@@ -19,7 +19,7 @@ from ._scene import Seen
 HOST_RULES = ("not_deformed", "not_rendered", "no_effect", "broken_drivers")
 RULES = (*MESH_RULES, *SCENE_RULES, *HOST_RULES, "validators")
 _SLICE = 50
-#: Maximum objects listed with the rules that they break.
+#: Maximum number of objects listed with the rules that they break.
 MOST_OBJECTS = 1000
 
 

@@ -11,7 +11,7 @@ from callboard.content import Json
 from callboard.skill import Ranking
 
 _FILE = Path(__file__).parents[1] / "recipes.json"
-#: Maximum recipes in an answer.
+#: Maximum number of recipes in an answer.
 _MOST = 2
 #: Minimum share of a question's words that a recipe must match: in a question of two or three
 #: words, and in a longer one.

@@ -18,11 +18,11 @@ from ._recipes import recipes_for
 SLICE = 0.005
 #: Entries between two checks of the clock.
 STRETCH = 50
-#: Maximum characters of an entry's text.
+#: Maximum number of characters in an entry's text.
 TEXT_LIMIT = 600
-#: The weight of a word that an entry's name has.
+#: The weight of a word that occurs in an entry's name.
 _IN_NAME = 4.0
-#: Maximum unknown words that a hint names.
+#: Maximum number of unknown words that a hint names.
 _MOST_UNKNOWN = 3
 
 #: The weight of each word of the question in an entry, the entry's number, and the entry.
@@ -51,7 +51,8 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
     ranked = _ranked(matches, asked, total, limit)
     recipes = [] if exact else recipes_for(words, identity.kind)
     entries = [_reported(port, entry) for entry in (*exact, *(entry for _, _, entry in ranked))]
-    # What has all the words in its name was probably meant, and comes before advice.
+    # An entry with all the words in its name is probably the one that was meant, so it comes before
+    # advice.
     first = 1 if not exact and ranked and _names_all(ranked[0], asked) else 0
     answer: Json = {
         "version": f"{identity.name} {identity.version}",

@@ -20,7 +20,7 @@ from callboard.skill import (
     import_checked,
 )
 
-#: Maximum names that an error lists.
+#: Maximum number of names that an error lists.
 NAMED = 5
 
 

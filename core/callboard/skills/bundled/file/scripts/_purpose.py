@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from callboard.content import Json
 
-#: Maximum guesses.
+#: Maximum number of guesses.
 _MOST = 5
 
 

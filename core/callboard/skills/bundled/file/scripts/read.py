@@ -19,11 +19,12 @@ from ._purpose import purpose
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
-#: Maximum users listed for a file, backups listed, and files reported as heavy.
+#: Maximum number of users listed for a file, backups listed, and files reported as heavy.
 _MOST_USERS, _MOST_BACKUPS, _MOST_HEAVY = 10, 20, 10
 #: Kinds of files that are composed into the scene.
 _COMPOSED = ("library", "sublayer", "reference", "payload")
-#: Maximum entries of a tree, and maximum files beside the open one that are checked.
+#: Maximum number of entries in a tree, and maximum number of files beside the open one that are
+#: checked.
 _MOST_IN_TREE, _MOST_BESIDE = 500, 10_000
 
 Answer = TypeVar("Answer")

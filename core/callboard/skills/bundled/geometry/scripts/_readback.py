@@ -10,7 +10,7 @@ from callboard.errors import HostError
 from callboard.skill import alike as near_alike
 from callboard.skill import done as told_done
 
-#: Maximum vertices of a shape. Hosts have enough memory for that many.
+#: Maximum number of vertices of a shape. Hosts have enough memory for that many.
 MOST = 10_000_000
 
 

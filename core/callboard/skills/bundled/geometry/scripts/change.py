@@ -21,7 +21,7 @@ from callboard.skill import (
 from ._readback import alike, done, refuse_endless
 from .read import LARGEST
 
-#: Maximum faces that an answer names.
+#: Maximum number of faces that an answer names.
 _NAMED = 1000
 
 

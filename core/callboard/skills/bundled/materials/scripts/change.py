@@ -19,7 +19,7 @@ from callboard.skill import (
     space_of,
 )
 
-#: Maximum objects that a refusal lists.
+#: Maximum number of objects that a refusal lists.
 LISTED = 5
 
 

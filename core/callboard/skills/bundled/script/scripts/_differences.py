@@ -1,4 +1,4 @@
-"""Finds the differences in the scene after code that doesn't report its changes."""
+"""Finds the differences in the scene after running code that doesn't report its changes."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: Maximum objects that are compared one by one. In a larger scene only names are compared.
+#: Maximum number of objects that are compared one by one. In a larger scene only names are
+#: compared.
 READ_LIMIT = 500
-#: Maximum paths of each kind that an answer lists.
+#: Maximum number of paths of each kind that an answer lists.
 NAMED_LIMIT = 100
 
 

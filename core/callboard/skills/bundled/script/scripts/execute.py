@@ -10,7 +10,7 @@ from callboard.errors import WrongArgument
 
 from ._differences import differences, snapshot
 
-#: Maximum characters of a value's ``repr`` in an answer.
+#: Maximum number of characters of a value's ``repr`` in an answer.
 REPR_LIMIT = 10_000
 
 

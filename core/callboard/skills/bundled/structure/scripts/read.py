@@ -11,7 +11,7 @@ from callboard.content import Json
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
-#: Maximum members of one group that are listed.
+#: Maximum number of members of one group that are listed.
 MOST = 1000
 
 
@@ -27,7 +27,7 @@ def list_groups(ctx: Any, offset: int = 0, limit: int = 100) -> Generator[None, 
         if perf_counter() >= ends:
             yield
             ends = perf_counter() + SLICE
-        with suppress(LookupError):  # The group may be gone since.
+        with suppress(LookupError):  # The group may have been removed since.
             facts = {} if facts_of is None else facts_of(path)
             groups.append({**group_json(port, path, name), **facts})
     answer: Json = {"groups": groups, "total": len(names)}

@@ -8,7 +8,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import HostError
 
-#: Maximum paths that an answer lists. The count is always complete.
+#: Maximum number of paths that an answer lists. The count is always complete.
 LISTED = 200
 
 

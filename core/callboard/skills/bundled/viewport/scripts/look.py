@@ -16,7 +16,7 @@ from ._views import count_of, views
 
 _GAP = 4
 _MOST = 16
-#: Maximum pixels on the longer side of each picture in a comparison.
+#: Maximum number of pixels on the longer side of each picture in a comparison.
 _COMPARED = 640
 
 
