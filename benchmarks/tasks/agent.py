@@ -124,8 +124,8 @@ def camera_of(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def fill(facts: dict[str, Any], *names: str) -> float:
-    """Return how far the boxes of these objects reach, as a share of the way from the middle of the
-    picture to its edge."""
+    """Return how far the boxes of these objects reach, as a fraction of the way from the middle of
+    the picture to its edge."""
     camera = camera_of(facts)
     right, up, back = camera["axes"]
     reach = 0.0

@@ -85,7 +85,7 @@ class Callboard:
     ) -> None:
         self.host = host
         self._policy = PolicyWatch(self._policy_changed)
-        #: The configuration as it was given, and as the machine's policy has it.
+        #: The configuration as it was given, and as the machine's policy changes it.
         self._given = config or McpHttpConfig()
         self.config = config = under_policy(self._given)
         self.id = instances.new_id()

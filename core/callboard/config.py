@@ -36,7 +36,7 @@ class ExportTarget:
         if not _PLAIN.fullmatch(self.url):
             raise ValueError("the ingest URL has a character that must be percent-encoded")
         if self.secret and not _PLAIN.fullmatch(self.secret):
-            raise ValueError("the ingest's secret has a character that no header can carry")
+            raise ValueError("the ingest's secret has a character that can't be sent in a header")
         if not self.project_id:
             raise ValueError("the ingest needs a project id")
 
@@ -59,8 +59,8 @@ class PolicyLocks:
     policy: str = ""
     #: False when callboard is switched off.
     enabled: bool = True
-    #: The site's folder, if the policy names it, and the site's folders of skills, whose names
-    #: nobody's skills replace.
+    #: The site's folder, if the policy names it, and the site's folders of skills. Nobody else's
+    #: skills can replace those in them.
     site: str = ""
     site_skill_paths: Sequence[str] = ()
     #: Folders that every path must lie in, whoever names a root; none for no limit.
@@ -70,9 +70,10 @@ class PolicyLocks:
     bundles_from: Sequence[str] | None = None
     #: The only folders that the tools for assets use; none for any.
     assets: Sequence[str] = ()
-    #: The least that each kind of call needs. Without an artist, what has to be asked is refused.
+    #: The least strict policy for each kind of call. Without an artist, a call that the artist has
+    #: to allow is refused.
     consent: Mapping[str, str] = field(default_factory=dict)
-    #: What the log file keeps at least: ``debug``, ``info`` or ``warning``.
+    #: The least detailed level that the log file may have: ``debug``, ``info`` or ``warning``.
     log_level: str = ""
 
 

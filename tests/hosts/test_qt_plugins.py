@@ -239,7 +239,7 @@ def test_a_black_view_is_no_picture_of_the_scene(rig: Rig, tmp_path: Path) -> No
         bench.call("viewport__capture", asked)
         assert "doubt" not in bench.call("viewport__look", asked)
         bench.cube("Crate")
-        with pytest.raises(HostError, match="hidden or minimised"):
+        with pytest.raises(HostError, match="hidden or minimized"):
             bench.call("viewport__capture", asked)
         bench.call("cameras__create", {"name": "Shot"})
         answer = bench.call("viewport__look", {"camera": "Shot", **asked})

@@ -12,9 +12,9 @@ from callboard.records.store import Store
 
 
 class LiveReport:
-    """The report on missing capabilities, failures, slow calls and numbers of calls. It is built
-    from a running server's records, on another thread, so the server isn't blocked. Use it on the
-    server's loop."""
+    """The report on missing capabilities, failures, slow calls and call counts. It is built from a
+    running server's records, on another thread, so the server isn't blocked. Use it on the server's
+    loop."""
 
     def __init__(self, records: Store) -> None:
         self._records = records

@@ -1,4 +1,4 @@
-"""The report on the records: missing capabilities, failures, slow calls, and numbers of calls."""
+"""The report on the records: missing capabilities, failures, slow calls, and call counts."""
 
 from __future__ import annotations
 

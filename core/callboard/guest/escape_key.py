@@ -1,7 +1,7 @@
-"""Asks the system whether the artist holds Escape down in a window of this process.
+"""Asks the system whether the artist is holding Escape down in a window of this process.
 
 While the main thread is blocked, the application reads no keys. So another thread asks Windows,
-macOS or an X server, by documented calls. Wayland doesn't reveal which keys are down.
+macOS or an X server, with documented calls. Wayland doesn't reveal which keys are down.
 """
 
 from __future__ import annotations
@@ -113,8 +113,8 @@ _REQUESTS: dict[str, list[Any]] = {
 
 
 class _XServer:
-    """A separate connection to the X server, by XCB, which any thread may use. Raises OSError when
-    there is no server. The offsets below are those of the X protocol."""
+    """A separate connection to the X server, through XCB, which any thread may use. Raises OSError
+    when there is no server. The offsets below are those of the X protocol."""
 
     def __init__(self) -> None:
         self._xcb: Any = ctypes.CDLL("libxcb.so.1")

@@ -26,7 +26,7 @@ from callboard.ports.host import Work
 
 T = TypeVar("T")
 
-#: A generator yields it to be left alone until ``MainThread.unpark``.
+#: A generator yields this to be left alone until ``MainThread.unpark``.
 PARK = object()
 #: Locks for the next runs. A lock that was held when an exception arrived may never be released, so
 #: it isn't used again, even if the exception was meant for an outer run.
@@ -119,11 +119,11 @@ class Transaction(Protocol):
     raises becomes the turn's error."""
 
     def enter(self) -> None:
-        """Enter before the work and before each slice, because the artist had the application in
-        between."""
+        """Enter before the work and before each slice, because the artist could use the application
+        in between."""
 
     def leave(self) -> None:
-        """Leave after each slice that ended well."""
+        """Leave after each slice that succeeded."""
 
     def end(self, error: BaseException | None) -> None:
         """End the turn. For a slice that ended with an error, ``enter`` was called but not

@@ -258,7 +258,7 @@ def _warn_of_unknown_words(app: Callboard, denied: Sequence[str]) -> None:
 
 
 def _panel_loop() -> Any:
-    """Return Qt's loop with the panel. Raises HostError that says what to install."""
+    """Return Qt's loop with the panel. Raises a HostError that says what to install."""
     try:
         # Core names no user interface, but this option asks for one.
         panel = import_module("callboard_ui.main_loop")
@@ -269,7 +269,7 @@ def _panel_loop() -> Any:
 
 
 def keep_stdout_clean() -> TextIO:
-    """Send everything that the host prints, from C too, to stderr, because programs read the ready
+    """Send everything that the host prints, even from C, to stderr, because programs read the ready
     line from stdout. Return a stream to stdout."""
     ready = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
@@ -279,7 +279,7 @@ def keep_stdout_clean() -> TextIO:
 
 def _wait_for_editors(port: int) -> None:
     """Let an editor on this machine attach. From now on ``breakpoint()`` stops in the editor, and
-    does nothing while no editor is attached. Raises HostError that says what to install."""
+    does nothing while no editor is attached. Raises a HostError that says what to install."""
     # Otherwise debugpy prints a three-line warning that it can't stop in Python's own frozen
     # modules.
     os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")

@@ -19,7 +19,7 @@ OWN: dict[str, tuple[str, ...]] = {
 POWER = {"sun": 1.0, "point": 100.0, "spot": 100.0, "area": 100.0}
 #: Meters.
 SIZE = {"point": 0.2, "spot": 0.2, "area": 1.0}
-#: The share of a light's power that is emitted along its axis, per steradian.
+#: The fraction of a light's power that is emitted along its axis, per steradian.
 _ALONG = {"point": 1 / (4 * pi), "spot": 1 / (4 * pi), "area": 1 / pi}
 
 

@@ -10,7 +10,7 @@ from math import ceil, floor, sqrt
 
 from callboard.ports.check import MeshData, MeshFacts
 
-#: A face whose area is below this share of the mesh's size squared counts as having no area.
+#: A face whose area is below this fraction of the mesh's size squared counts as having no area.
 _FLAT = 1e-10
 #: Rows and columns of the grid for the overlap of UVs.
 _GRID = 192
@@ -98,7 +98,7 @@ def measured(points: Sequence[_Point]) -> tuple[float, float]:
 
 
 def _overlap(counts: Sequence[int], uvs: Sequence[_Point]) -> float:
-    """Return the share of the covered grid that more than one face covers."""
+    """Return the fraction of the covered grid that more than one face covers."""
     us, vs = [uv[0] for uv in uvs], [uv[1] for uv in uvs]
     low = min(us), min(vs)
     step = max(max(us) - low[0], max(vs) - low[1]) / _GRID

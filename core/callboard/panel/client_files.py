@@ -25,19 +25,19 @@ __all__ = [
 
 
 def formats_allowed() -> dict[str, ClientFormat]:
-    """Return the formats of the clients that the machine's policy lets be set up. Raises
+    """Return the formats of the clients that the machine's policy allows to be set up. Raises
     SettingsError."""
     allowed = locked("clients")
     return {name: one for name, one in formats().items() if allowed is None or name in allowed}
 
 
 def require_allowed(client: str) -> ClientFormat:
-    """Return the client's format. Raises PeerError if the machine's policy doesn't let the client
-    be set up."""
+    """Return the client's format. Raises PeerError if the machine's policy doesn't allow the client
+    to be set up."""
     allowed = formats_allowed()
     if client not in allowed:
         raise PeerError(
-            f"this machine's policy doesn't let {client} be set up, only: "
+            f"this machine's policy doesn't allow {client} to be set up, only: "
             f"{', '.join(sorted(allowed)) or 'none'}"
         )
     return allowed[client]

@@ -240,7 +240,7 @@ class Snapshot:
     host_version: str = ""
     serving: bool = False
     paused: bool = False
-    #: Why the machine's policy lets this server answer nothing now, or empty.
+    #: Why the machine's policy doesn't let this server answer anything now, or empty.
     switched_off: str = ""
     #: Number of calls that the artist's Stop ended, or 0 once calls are accepted again.
     stopped: int = 0

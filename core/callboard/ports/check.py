@@ -86,9 +86,9 @@ class CheckPort(Protocol):
         """Return the names of the object's materials."""
 
     def seen(self, camera: str | None, points: Sequence[Sequence[float]]) -> float:
-        """Return the share of the points, in the world, that lie inside the picture of ``camera``,
-        or of the scene's own camera when that is None. Objects in between don't count. Raises
-        HostError."""
+        """Return the fraction of the points, in the world, that lie inside the picture of
+        ``camera``, or of the scene's own camera when that is None. Objects in between don't count.
+        Raises HostError."""
 
     def validate(self, path: str | None) -> Iterable[Fault]:
         """Return what the host's own validators find in the scene, or in the file ``path``. Raises
@@ -97,7 +97,8 @@ class CheckPort(Protocol):
 
 @dataclass
 class MeshFacts:
-    """The counts of ``mesh_facts``. ``overlap`` is the share of the UV area that is used twice."""
+    """The counts of ``mesh_facts``. ``overlap`` is the fraction of the UV area that is used
+    twice."""
 
     faces: int = 0
     non_manifold: int = 0

@@ -12,7 +12,7 @@ from callboard.ground.png import Picture
 
 Shading = Literal["solid", "wireframe", "xray", "material", "rendered"]
 
-#: Each view's share of a full turn around the scene, counted from the front, and the degrees by
+#: Each view's fraction of a full turn around the scene, counted from the front, and the degrees by
 #: which the view looks down.
 ANGLES: dict[str, tuple[float, float]] = {
     "front": (0.0, 0.0),

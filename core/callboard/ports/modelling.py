@@ -57,7 +57,7 @@ class ModellingPort(Protocol):
 
     def unwrap(self, name: str, method: UnwrapMethod, angle: float, margin: float) -> None:
         """Replace the active UVs. ``smart`` cuts where faces turn by more than ``angle``, and keeps
-        islands ``margin`` apart, as a share of the whole. ``box`` projects from six sides, one
+        islands ``margin`` apart, as a fraction of the whole. ``box`` projects from six sides, one
         scene unit per tile."""
 
     def create_text(self, name: str | None, text: str, values: Mapping[str, object]) -> str:

@@ -362,9 +362,10 @@ class Sessions:
     def room(self, holder: TokenHolder) -> None:
         """Make room for another session of this holder. Raises TooManySessions when there is none.
         Most clients never close their sessions, and an artist who restarts a client shouldn't wait
-        until the old sessions expire. So the session idle longest is ended, if it has been idle for
-        a while. If that session's client is still alive, it gets a 404 and initializes again. If a
-        client has at least two more sessions than ``holder``, one of them is ended in any case."""
+        until the old sessions expire. So the session that has been idle longest is ended, if it has
+        been idle for a while. If that session's client is still alive, it gets a 404 and
+        initializes again. If a client has at least two more sessions than ``holder``, one of them
+        is ended in any case."""
         if len(self.open) >= self._limit and not self._yield_one(holder):
             raise TooManySessions(
                 f"{self._limit} sessions are open; end one with DELETE, or try again later"
@@ -386,8 +387,8 @@ class Sessions:
                 self.end(session)
 
     def _yield_one(self, holder: TokenHolder) -> bool:
-        """End a session of the client that has the most, or the session idle longest, but never one
-        of a client that has fewer than ``holder``."""
+        """End a session of the client that has the most, or the session that has been idle longest,
+        but never one of a client that has fewer than ``holder``."""
         counted = Counter(session.holder for session in self)
         if greedy := most_greedy(holder, counted):
             self.end(min((s for s in self if s.holder == greedy), key=lambda s: s.last_seen))

@@ -30,7 +30,7 @@ _ID, _OUTCOME = schema.COLUMNS.index("call_id"), schema.COLUMNS.index("outcome")
 _SOME_UNFINISHED = "SELECT 1 FROM calls WHERE outcome = 'unfinished' LIMIT 1"
 #: Deletes the row that a change's first line made, so that its last line can take its place.
 _DELETE_UNFINISHED = "DELETE FROM calls WHERE outcome = 'unfinished' AND call_id = ?"
-#: Retention runs again once this share of the allowed bytes has been folded, or after this many
+#: Retention runs again once this fraction of the allowed bytes has been folded, or after this many
 #: seconds.
 RETAIN_EVERY = 1 / 20
 RETAIN_SECONDS = 3_600.0

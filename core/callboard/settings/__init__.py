@@ -1,13 +1,13 @@
 """The settings that a server starts with. They come from the command line, the environment and
 files.
 
-What the machine's policy sets, it locks: see :func:`under_policy`, the one place where that is
-decided. Otherwise the first of these sources that has a value for a setting counts: the command
-line (in an application, what the artist chose there), ``CALLBOARD_<NAME>``, the files that
-``CALLBOARD_SETTINGS`` names, the site's file for the project that ``CALLBOARD_PROJECT`` names, the
-user's file, the site's file. The sources' folders of skills and denied capabilities are combined
-instead, and ``strict`` stays strict: no source below a site can allow what it forbids. A settings
-file is never read merely because it lies next to a scene.
+The machine's policy locks every setting that it contains: see :func:`under_policy`, the one place
+where that is decided. Otherwise the first of these sources that has a value for a setting counts:
+the command line (in an application, what the artist chose there), ``CALLBOARD_<NAME>``, the files
+that ``CALLBOARD_SETTINGS`` names, the site's file for the project that ``CALLBOARD_PROJECT`` names,
+the user's file, the site's file. The sources' folders of skills and denied capabilities are
+combined instead, and ``strict`` stays strict: no source below a site can allow what it forbids. A
+settings file is never read merely because it lies next to a scene.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def needs_restart(old: McpHttpConfig, new: McpHttpConfig) -> str:
 
 
 def why_off() -> str | None:
-    """Return why the machine's policy lets nothing serve, or None. Raises SettingsError."""
+    """Return why the machine's policy doesn't let anything serve, or None. Raises SettingsError."""
     policy = _policy()
     return switched_off(policy.label) if policy.values.get("enabled") is False else None
 
@@ -324,7 +324,7 @@ def _policy() -> Source:
             raise PolicyError(error.message) from None
         folders = [value] if isinstance(value, str) else value
         if setting.kind in PATHS and not all(Path(each).is_absolute() for each in folders):
-            # Where `~` and a relative path lead, a user's environment decides.
+            # A user's environment decides where `~` and a relative path lead.
             raise PolicyError(f"{where}: {name} must be full paths in a policy")
         if value in _NO_LOCK.get(name, ()):
             raise PolicyError(f"{where}: {name} can't be locked at {value}, which forbids nothing")

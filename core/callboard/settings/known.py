@@ -30,7 +30,7 @@ Kind = Literal[
 #: Kinds whose values are paths.
 PATHS = ("folders", "files")
 _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
-#: The words of kinds that have only these.
+#: The allowed values of the kinds that have a fixed set of them.
 _WORDS: dict[str, tuple[bool | str, ...]] = {
     "policy": ("advisory", "strict"),
     "records": (True, False, "required"),
@@ -41,7 +41,7 @@ _WORDS: dict[str, tuple[bool | str, ...]] = {
 
 class ServerSetting(NamedTuple):
     """One setting. ``name`` is that of McpHttpConfig's field. If ``adds`` is true, all sources'
-    values are combined. ``policy_only`` settings stand in the machine's policy alone."""
+    values are combined. ``policy_only`` settings may only be set in the machine's policy."""
 
     name: str
     kind: Kind

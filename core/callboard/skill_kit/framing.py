@@ -48,7 +48,7 @@ def framed(
     axes: Rows, fov: Sequence[float], points: Sequence[Point], margin: float
 ) -> tuple[Rows, float, float]:
     """Return the camera with those axes that sees all points, and the depths of the nearest and the
-    farthest point. ``fov`` is the picture's field of view in degrees. ``margin`` is the share of
+    farthest point. ``fov`` is the picture's field of view in degrees. ``margin`` is the fraction of
     the picture that is left free."""
     wide, high = (tan(radians(angle) / 2) * (1 - margin) for angle in fov)
     right, up, back = axes[:3]

@@ -75,7 +75,7 @@ def _row(pictures: Sequence[Picture], at: int, wide: int, columns: int) -> bytes
 
 
 def difference(before: Picture, after: Picture) -> tuple[Picture, Json]:
-    """Return the brightened difference, and ``{changed, box}``: the share of changed pixels, and
+    """Return the brightened difference, and ``{changed, box}``: the fraction of changed pixels, and
     ``[left, top, right, bottom]`` around them. Raises WrongArgument when the sizes differ."""
     if (before.width, before.height) != (after.width, after.height):
         raise WrongArgument(
@@ -94,7 +94,7 @@ def difference(before: Picture, after: Picture) -> tuple[Picture, Json]:
 
 
 def numbers_of(picture: Picture) -> Json:
-    """Return shares from 0 to 1: ``mean`` brightness, ``contrast`` (its standard deviation),
+    """Return fractions from 0 to 1: ``mean`` brightness, ``contrast`` (its standard deviation),
     ``empty`` (like most of the picture's border), ``dark`` and ``bright`` (clipped)."""
     pixels = _sampled(picture)
     lights = [(54 * r + 183 * g + 19 * b) / 65280 for r, g, b in pixels]

@@ -15,7 +15,7 @@ _DIGITS = 5
 def uv_facts(mesh: MeshData) -> Json:
     """Return ``{bounds, inside, islands, area, overlap}``. ``bounds`` are ``[[u, v], [u, v]]``.
     ``inside`` is true when all UVs are between 0 and 1. ``area`` is the sum of all faces' areas.
-    ``overlap`` is the share of the covered area that is used twice. Values are None for a mesh
+    ``overlap`` is the fraction of the covered area that is used twice. Values are None for a mesh
     without UVs."""
     if mesh.uvs is None or not len(mesh.uvs):
         return {"bounds": None, "inside": None, "islands": 0, "area": 0.0, "overlap": None}

@@ -272,7 +272,7 @@ def _probe(instance: Instance) -> tuple[str, int | None]:
 
 
 def is_alive(instance: Instance) -> bool:
-    """Return whether the process of an instance of this machine is alive."""
+    """Return whether the process of an instance on this machine is alive."""
     restarted = instance.boot and this_boot() and instance.boot != this_boot()
     if restarted or not is_process_alive(instance.pid):
         return False

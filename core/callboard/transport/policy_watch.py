@@ -1,4 +1,4 @@
-"""Notices that the machine's policy changed while a program serves."""
+"""Notices when the machine's policy changes while a program is serving."""
 
 from __future__ import annotations
 

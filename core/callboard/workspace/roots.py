@@ -91,7 +91,7 @@ class RootsBook:
         self._changes.tell()
 
     def lock(self, limit: Sequence[str | Root], *, always_strict: bool) -> None:
-        """Let paths lie only in the folders of ``limit``, if it has any, whoever names a root. With
+        """Allow only paths in the folders of ``limit``, if it has any, whoever names a root. With
         ``always_strict`` the policy is strict, whatever the artist chooses."""
         folders = [_artist_root(root) for root in limit]
         self._limit = WorkspaceRoots(folders) if folders else None

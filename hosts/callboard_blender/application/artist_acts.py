@@ -1,4 +1,4 @@
-"""Acts of the self-test in the artist's place, in Blender's window."""
+"""The self-test's actions in the artist's place, in Blender's window."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import bpy
 from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.application.views import in_a_window
 
-#: The menus from which the adapter sets a word, by type. Blender lacks some of them in some
+#: The menus of which the adapter sets an entry, by type. Blender lacks some of them in some
 #: versions.
 _MENUS = {
     "AreaLight": "shape",
@@ -34,7 +34,7 @@ _SAMPLES = 8
 
 
 def acts() -> Mapping[str, Callable[..., Any]]:
-    """Return the acts, as ``Host.acts`` describes them."""
+    """Return the actions, as ``Host.acts`` describes them."""
     return {
         "undo": _undo,
         "play": _play,
@@ -89,7 +89,7 @@ def _later(act: Callable[[], None], seconds: float) -> None:
 
 
 def _renderers() -> list[str]:
-    """Return the engines of this Blender, which only its message about a wrong one lists."""
+    """Return the engines of this Blender. Only its message about an unknown engine lists them."""
     try:
         bpy.context.scene.render.engine = "callboard"
     except TypeError as error:

@@ -173,8 +173,8 @@ class SceneChanges:
 def _by_a_script() -> bool:
     """Return whether another timer or a handler made the change that Blender is reporting. Blender
     pushes an undo state for the artist's changes and for add-ons' operators, but not for changes by
-    a timer or a handler. What Blender reports because our own timer asks it to was there before,
-    and counts as the artist's, as it does when Blender reports it without being asked."""
+    a timer or a handler. A change that Blender reports only because our own timer asks it to was
+    made earlier. It counts as the artist's, as if Blender had reported it without being asked."""
     frame = sys._getframe(2).f_back  # This is the code that made the change, or None.
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back

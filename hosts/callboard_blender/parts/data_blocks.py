@@ -1,5 +1,5 @@
-"""Changes to datablocks that no object stands for: their names, what is used in their place, and
-the files that they name."""
+"""Changes to datablocks that aren't objects: their names, their replacements, and the files that
+they name."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ class DataBlocks:
         for each in replaced:
             if left := users.get(each):
                 who = ", ".join(sorted(one.name_full for one in left)[:5])
-                raise HostError(f"'{each.name_full}' is still used by {who}, of another file")
+                raise HostError(
+                    f"'{each.name_full}' is still used by {who}, which is in another file"
+                )
         removed = [each for each in replaced if each.library is None]
         gone = [each.name_full for each in removed]
         bpy.data.batch_remove(removed)
@@ -94,7 +96,7 @@ class DataBlocks:
         return gone
 
     def set_file(self, path: str, to: str | None) -> tuple[list[str], str]:
-        """Let everything that names this path name another file, or the same file relative to this
+        """Make everything that names this path name another file, or the same file relative to this
         one. Return the names of the datablocks, and the new path."""
         naming = [
             each
@@ -103,7 +105,7 @@ class DataBlocks:
             if each.library is None and each.filepath == path
         ]
         if not naming:
-            raise HostError(f"nothing of this file names '{path}'; see file__references")
+            raise HostError(f"nothing in this file names '{path}'; see file__references")
         if to is not None and any(isinstance(each, bpy.types.Library) for each in naming):
             raise HostError("a linked library is relocated in Blender's outliner")
         wanted = _relative(bpy.path.abspath(path)) if to is None else to

@@ -94,7 +94,9 @@ class BlenderModelling:
         if brought:
             raise HostError(f"'{brought[0]}' comes from the linked object; apply it there")
         if obj.parent_type == "ARMATURE" or any(each.type == "ARMATURE" for each in shown):
-            raise HostError(f"'{obj.name}' is moved by an armature, which applying would end")
+            raise HostError(
+                f"'{obj.name}' would no longer follow its armature if modifiers were applied"
+            )
         view_layer().update()
         if not is_evaluated(obj):
             raise HostError(

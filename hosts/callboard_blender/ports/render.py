@@ -88,7 +88,7 @@ class BlenderRender:
             }
 
     def small(self, path: str, longest: int) -> bytes:
-        """Return a small picture, as :meth:`callboard.ports.look.MakesSmall.small` does."""
+        """Return a small picture, as :meth:`callboard.ports.render.MakesSmall.small` does."""
         with TemporaryDirectory(prefix="callboard-") as folder:
             file = str(Path(folder, f"small{Path(path).suffix}"))
             try:

@@ -1,4 +1,4 @@
-"""Acts of the self-test in the artist's place, in Houdini."""
+"""The self-test's actions in the artist's place, in Houdini."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RENDERERS = ("ifd", "opengl")
 
 
 def acts() -> Mapping[str, Callable[..., Any]]:
-    """Return the acts, as ``Host.acts`` describes them."""
+    """Return the actions, as ``Host.acts`` describes them."""
     return {"undo": hou.undos.performUndo, "play": _play, "menus": _menus}
 
 

@@ -1,4 +1,4 @@
-"""Acts of the self-test in the artist's place, in 3ds Max."""
+"""The self-test's actions in the artist's place, in 3ds Max."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pymxs import runtime as rt
 
 
 def acts() -> Mapping[str, Callable[..., Any]]:
-    """Return the acts, as ``Host.acts`` describes them. 3ds Max has no list of the words that a
-    property takes, so there are no menus."""
+    """Return the actions, as ``Host.acts`` describes them. 3ds Max doesn't list the words that a
+    property accepts, so there are no menus."""
     return {"undo": pymxs.run_undo, "play": _play}
 
 

@@ -1,4 +1,4 @@
-"""Acts of the self-test in the artist's place, in Maya."""
+"""The self-test's actions in the artist's place, in Maya."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _RENDERER = "defaultRenderGlobals.currentRenderer"
 
 
 def acts() -> Mapping[str, Callable[..., Any]]:
-    """Return the acts, as ``Host.acts`` describes them."""
+    """Return the actions, as ``Host.acts`` describes them."""
     return {
         "undo": cmds.undo,
         "play": _play,

@@ -249,7 +249,7 @@ def disconnect(there: UsdShade.Input) -> None:
 
 
 def _reflected(ior: float) -> float:
-    """Return the share of light that a surface reflects straight back."""
+    """Return the fraction of light that a surface reflects straight back."""
     return ((1 - ior) / (1 + ior)) ** 2
 
 

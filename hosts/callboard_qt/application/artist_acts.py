@@ -1,4 +1,4 @@
-"""Acts of the self-test in the artist's place, in any Qt application. Use them on the main
+"""The self-test's actions in the artist's place, in any Qt application. Use them on the main
 thread."""
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from callboard.host import NotOffered
 
 
 def acts() -> Mapping[str, Callable[..., Any]]:
-    """Return the acts, as ``Host.acts`` describes them."""
+    """Return the actions, as ``Host.acts`` describes them."""
     return {"dialog": _dialog, "window": _Window().show, "toolkit": _toolkit}
 
 

@@ -41,7 +41,7 @@ def between(start: Point, end: Point) -> LineOfSight:
 
 
 def through(view: View, aspect: float, x: float, y: float) -> LineOfSight:
-    """Return the line through a point of the view. ``x`` and ``y`` are shares of the picture's
+    """Return the line through a point of the view. ``x`` and ``y`` are fractions of the picture's
     width and height, from the top left. ``aspect`` is the width divided by the height."""
     right, up, back, eye = view.rows
     across, down = (2 * x - 1) * view.wide, (1 - 2 * y) * view.wide / aspect

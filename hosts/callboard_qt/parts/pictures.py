@@ -39,7 +39,7 @@ def seen(data: bytes, boxes: Boxes) -> bytes:
         return data
     if is_black(picture) and any(True for _ in boxes):
         raise HostError(
-            "the view's picture is black all over: its window may be hidden or minimised; ask the"
+            "the view's picture is black all over: its window may be hidden or minimized; ask the"
             " artist to show it, or use viewport__look with shading 'rendered'"
         )
     return encode(picture) if with_alpha else data
@@ -54,7 +54,7 @@ def seen_or_rendered(
         return picture, {}
     if not is_black(picture):
         return picture, {"doubt": "the picture is of one color: nothing of the scene is in sight"}
-    why = "the view drew only black, as hidden and minimised windows do"
+    why = "the view drew only black, as hidden and minimized windows do"
     try:
         rendered, facts = render()
     except HostError as error:

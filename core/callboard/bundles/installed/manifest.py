@@ -250,9 +250,9 @@ def _server(server: Any) -> ServerCommand | None:
     if command == OWN_COMMAND:
         return None
     if any(_NO_ARGUMENT.search(text) for text in (*args, *env.values())):
-        raise ManifestError("server.mcp_config has a character that no command can carry")
+        raise ManifestError("server.mcp_config has a character that a command can't contain")
     if any(not key or "=" in key or _NO_ARGUMENT.search(key) for key in env):
-        raise ManifestError("server.mcp_config.env has a name that no variable can have")
+        raise ManifestError("server.mcp_config.env has a name that a variable can't have")
     return ServerCommand(command, tuple(args), env)
 
 

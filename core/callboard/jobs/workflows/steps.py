@@ -79,7 +79,7 @@ async def call_in_time(
     def over(_: object) -> None:
         stop()
         if not task.cancelled():
-            task.exception()  # asyncio logs one that nobody reads, as when the run was cancelled
+            task.exception()  # Without this, asyncio would log the error of a cancelled run.
 
     task.add_done_callback(over)
     try:

@@ -1,4 +1,4 @@
-"""Has Tornado read every request that isn't plain. The module is loaded at the first such
+"""Lets Tornado read every request that isn't plain. This module is loaded on the first such
 request."""
 
 from __future__ import annotations

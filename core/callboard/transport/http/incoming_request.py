@@ -1,4 +1,4 @@
-"""One HTTP request with the means to answer it. Handlers of requests don't depend on Tornado."""
+"""One HTTP request with the means to answer it. Request handlers don't depend on Tornado."""
 
 from __future__ import annotations
 

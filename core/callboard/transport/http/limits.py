@@ -49,6 +49,6 @@ class HttpLimits(NamedTuple):
 
     @property
     def handshakes(self) -> int:
-        """Maximum TLS handshakes, in addition to the connections. When one more arrives, the oldest
-        is closed."""
+        """The maximum number of TLS handshakes, in addition to the connections. When one more
+        arrives, the oldest is closed."""
         return max(16, self.connections // 4)

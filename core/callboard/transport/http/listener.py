@@ -36,7 +36,7 @@ TOO_MANY_VALUES = Refusal(
     413, f"the body holds more than {MOST_VALUES:,} values; send them in parts, or in a file"
 )
 
-#: Connections that may wait to be accepted.
+#: The number of connections that may wait to be accepted.
 BACKLOG = 128
 #: Iterations of the loop after which asyncio reports a connection that it has accepted.
 _TURNS_TO_COME_IN = 3
@@ -97,7 +97,7 @@ class Listener:
         self._sweeper = asyncio.get_running_loop().create_task(self._sweep())
 
     async def open_port(self, access: Access) -> None:
-        """Accept connections at the port that :meth:`bind` took."""
+        """Accept connections on the port that :meth:`bind` took."""
         self.access = access
         loop, tls = asyncio.get_running_loop(), self._tls
         # Connections accepted in one iteration of the loop all arrive before the oldest stranger is

@@ -77,7 +77,7 @@ class Reply:
             if self._stream is not None:
                 await self._stream.pour(parts)
         except BaseException:
-            self._exchange.abort()  # A client must not take half an answer for a whole one.
+            self._exchange.abort()  # A client must not mistake half an answer for a whole one.
             raise
 
     def finish(self, messages: list[Json], *, batch: bool = False, status: int = 200) -> None:
@@ -374,7 +374,7 @@ class McpEndpoint(StreamableHttp):
 
 
 def refuse_session(incoming: IncomingRequest, message: Request, error: CallboardError) -> None:
-    """Answer an ``initialize`` that opened no session."""
+    """Answer an ``initialize`` that didn't open a session."""
     if isinstance(error, TooManySessions):
         body = jsonrpc.encode(jsonrpc.error_message(message.id, error))
         incoming.respond(503, body, headers={"Retry-After": str(RETRY_AFTER)})

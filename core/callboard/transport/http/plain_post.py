@@ -2,9 +2,9 @@
 
 A plain request is a POST whose head came in one piece. Nearly every request is one, and reading it
 as general HTTP/1.1 costs more than a call does. This module accepts a small part of what Tornado
-accepts, and both read that part alike. It accepts only one way to write a line, one Content-Length,
-no repeated header, and nothing that changes how the rest is read. At the first doubt it accepts
-nothing, and Tornado reads the bytes as usual.
+accepts, and both read that part in the same way. It accepts only one way to write a line, one
+Content-Length, no repeated header, and nothing that changes how the rest is read. At the first
+doubt it accepts nothing, and Tornado reads the bytes as usual.
 """
 
 from __future__ import annotations

@@ -326,7 +326,7 @@ class SocketStream(asyncio.BufferedProtocol):
             self._transport.resume_reading()
 
     def _answer(self) -> None:
-        """Give the reader what it waits for, if that has arrived."""
+        """Give the reader what it is waiting for, if that has arrived."""
         assert self._find is not None
         try:
             count = self._find(self._buffer)

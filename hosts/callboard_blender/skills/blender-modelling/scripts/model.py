@@ -97,7 +97,7 @@ def bind_to_armature(ctx: Any, name: str, armature: str, weights: str = "existin
     obj, rig = _mesh(ctx, name), find(ctx.port("scene.read").get(armature)["path"])
     refuse_linked(obj)
     if rig.type != "ARMATURE":
-        raise WrongArgument(f"'{rig.name}' is no armature")
+        raise WrongArgument(f"'{rig.name}' isn't an armature")
     bones = deforming(rig)
     editor = ctx.port("scene.mutate")
     if weights == "automatic":

@@ -18,7 +18,7 @@ RULES = (
 )
 #: Maximum number of faces of a mesh that is checked. A larger mesh would take too long.
 LARGEST = 500_000
-#: Share of the UV area that may be used twice, because seams touch.
+#: The fraction of the UV area that may be used twice, because seams touch.
 _SHARED = 0.02
 
 

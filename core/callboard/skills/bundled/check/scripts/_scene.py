@@ -206,7 +206,8 @@ RULES = tuple(_RULES)
 def _shared(
     a: tuple[list[float], list[float]], b: tuple[list[float], list[float]]
 ) -> tuple[float, float]:
-    """Return the share of the smaller box inside the other one, and the depth of the overlap."""
+    """Return the fraction of the smaller box that is inside the other one, and the depth of the
+    overlap."""
     sides = [min(a[1][n], b[1][n]) - max(a[0][n], b[0][n]) for n in range(3)]
     if min(sides) <= 0:
         return 0.0, 0.0

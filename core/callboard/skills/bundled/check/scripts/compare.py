@@ -82,7 +82,7 @@ def _has(material: str, paths: Sequence[str]) -> bool:
 
 
 def _share_seen(port: Any, camera: str | None, box: Json | None) -> float:
-    """Return the visible share of the points spread over the object's box."""
+    """Return the fraction of the points spread over the object's box that is visible."""
     if box is None:
         return 0.0
     axes = [(a, (a + b) / 2, b) for a, b in zip(box["min"], box["max"], strict=True)]

@@ -13,7 +13,7 @@ from callboard.skill import Ranking
 _FILE = Path(__file__).parents[1] / "recipes.json"
 #: Maximum number of recipes in an answer.
 _MOST = 2
-#: Minimum share of a question's words that a recipe must match: in a question of two or three
+#: Minimum fraction of a question's words that a recipe must match: in a question of two or three
 #: words, and in a longer one.
 _LEAST, _LEAST_OF_QUESTION = 0.55, 0.3
 
