@@ -1,4 +1,4 @@
-"""The speed of ``callboard batch``, compared with a command for each file.
+"""The speed of ``callboard batch``, compared with one command per file.
 
 Makes scenes and reads each of them in three ways: with ``callboard run``, with two ``callboard
 call`` commands (open, read) on a running host, and with ``callboard batch``. Runs on any system.

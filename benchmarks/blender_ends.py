@@ -4,9 +4,9 @@
 
 A loop, an operator that loops, a sleep, a render by a tool and a render by a script are each
 stopped by Escape (held by xdotool), by ``callboard stop``, by the end of the client's session and
-by the limit of 30 s. Columns: seconds until the client was answered and until the window drew
-again with the change undone, the answer, how long another client waited to be refused as busy, and
-how late a thread that only sleeps was woken.
+by the limit of 30 s. Columns: seconds until the client was answered and until the window was
+redrawn with the change undone, the answer, how long another client waited to be refused as busy,
+and how late a thread that only sleeps was woken.
 
 Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
 """

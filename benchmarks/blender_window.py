@@ -198,7 +198,7 @@ def opens(gui: rig.Gui, seconds: float, seed: int) -> None:
         while time.monotonic() < end:
             opener.call("scene__open_file", path=path, discard_changes=True)
             if gui.process.poll() is not None:
-                raise Wrong(f"Blender ended: {gui.output()}")
+                raise Wrong(f"Blender quit: {gui.output()}")
         join()
         gui.wait(lambda: not marked(), "a header without a question")
         opener.client.start("tools/call", opener.asking, id=1)

@@ -248,8 +248,8 @@ def changes(before: Any, after: Any) -> Iterator[tuple[str, str, str | None, str
 
 
 def alike(before: Any, after: Any) -> bool:
-    """Return whether both are equal, apart from linked data: undo may keep what is newly linked
-    although nothing uses it, and may lose what nothing used before."""
+    """Return whether both are equal, apart from linked data: undo may keep newly linked data that
+    nothing uses, and may lose data that nothing used before."""
     kept, lost = after.linked - before.linked, before.unused - after.values.keys()
     old = {key: each for key, each in before.values.items() if key not in lost}
     return {key: each for key, each in after.values.items() if key not in kept} == old

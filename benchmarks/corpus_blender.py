@@ -75,8 +75,8 @@ BLOCKS = {"FLOAT", "INT", "BOOLEAN"}
 WEIGHED = 20_000
 DEPTH = 9
 
-#: The purposes of tools: a pattern of names, and a pattern of the values that such tools may remove
-#: from existing datablocks, or change in linked datablocks and outside of the scene.
+#: The purposes of tools: a pattern for their names, and a pattern for the values that such tools
+#: may remove from existing datablocks, or change in linked datablocks and outside of the scene.
 MAY = {
     "scene__delete": "",
     "structure__remove_from_group": r"Collection\.(objects|collection_objects)",

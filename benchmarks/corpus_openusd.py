@@ -18,7 +18,8 @@ from typing import Any
 from corpus import Refused, changes
 from pxr import Sdf, Usd, UsdGeom, UsdLux, UsdShade
 
-#: The purposes of tools: a pattern of names, and a pattern of the paths that such tools may remove.
+#: The purposes of tools: a pattern for their names, and a pattern for the paths that such tools may
+#: remove.
 MAY = {
     "scene__(delete|rename|set_parent)": "",
     "structure__.*": r".*\.collection:|.* prims$",

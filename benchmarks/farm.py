@@ -1,4 +1,4 @@
-"""The cost of a farm: time for each task, with one worker and with two, and the client's memory.
+"""The cost of a farm: the time per task, with one worker and with two, and the client's memory.
 
 Runs 200, 2,000 and 20,000 tiny calls over frames on OpenUSD hosts on this machine, then longer
 calls on one host and on two. Needs the extras ``farm`` and ``usd``.

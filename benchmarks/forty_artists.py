@@ -1,5 +1,5 @@
-"""A week of forty artists, and one report on it: how long the report takes, whether it counts every
-call once, and whether it contains a secret.
+"""A week of work by forty artists, and one report on it: how long the report takes, whether it
+counts every call once, and whether it contains a secret.
 
 Each artist has a home of their own with the records of five days. The last ten artists' records are
 in files of JSON lines, as the setting ``records_to`` makes them.

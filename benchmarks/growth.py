@@ -1,4 +1,4 @@
-"""The memory of a server that works for hours.
+"""The memory use of a server that runs for hours.
 
 It measures calls, then sessions, failures and exports, in rounds, on a real OpenUSD stage.
 

@@ -295,7 +295,7 @@ def ways_in(place: Place, client: str, token: str, mark: str) -> list[Way]:
 
 @dataclass
 class Seen:
-    """One client's report at its end."""
+    """The report that one client makes when it ends."""
 
     did: Counter[str] = field(default_factory=Counter)
     breaches: list[str] = field(default_factory=list)

@@ -157,7 +157,7 @@ def _worker(side: str) -> None:
 
 
 def _ask(side: str, paths: list[str]) -> dict[str, Any]:
-    """Return the answers by path. A file that ends the process has none."""
+    """Return the answers by path. A file that makes the process crash has none."""
     told: dict[str, Any] = {}
     while paths:
         done = subprocess.run(

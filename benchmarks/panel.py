@@ -1,4 +1,4 @@
-"""The cost of an open panel: calls at full speed with the panel shown and without one, in turns.
+"""The cost of an open panel: calls at full speed, alternately with the panel shown and without it.
 
     QT_QPA_PLATFORM=offscreen python benchmarks/panel.py [--calls 10000] [--rounds 3]
 

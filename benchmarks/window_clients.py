@@ -223,7 +223,7 @@ def together(window: Window, wild: bool) -> int:
     count = 0
     while any(thread.is_alive() for thread in threads):
         if window.gui.process.poll() is not None:
-            raise Wrong(f"the application ended after {count} actions: {window.gui.output()}")
+            raise Wrong(f"the application quit after {count} actions: {window.gui.output()}")
         window.act(wild)
         count += 1
     for join in joins:

@@ -1,4 +1,4 @@
-"""A server on Windows' Python under Wine, while the client that measures it stays on Linux."""
+"""A server on a Windows Python under Wine, while the client that measures it stays on Linux."""
 
 from __future__ import annotations
 

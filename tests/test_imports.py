@@ -238,7 +238,8 @@ def test_adapters_and_skills_import_public_faces_alone(whose: str) -> None:
             if name.split(".")[0] in ("callboard", "callboard_qt")
             and name.split(".")[0] != own
             and not name.startswith("callboard.skills.bundled.")
-            # This is a face, or a name of one. The panel's face is a room of modules.
+            # This is a public interface, or a name in one. The panel's interface is a package of
+            # modules.
             and not any(name == face or name.rpartition(".")[0] == face for face in FACES[whose])
             and not (whose == "adapters" and name.startswith("callboard.panel."))
         ]

@@ -1,4 +1,4 @@
-"""A server process's figures about itself: the time of its start, and its memory."""
+"""A server process's figures about itself: its start time, and its memory."""
 
 from __future__ import annotations
 

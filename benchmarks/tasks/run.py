@@ -1,10 +1,10 @@
-"""Forty requests, each done with tools alone, and checked in another process.
+"""Forty requests, each fulfilled with tools alone, and checked in another process.
 
     python benchmarks/tasks/run.py [openusd | blender] [TASK …] [--list]
 
 Every task gets a server of its own. The table shows the number of calls, the bytes of their
-answers, and the seconds without the server's start. A task for which the host has no capability is
-skipped, with the capability's name.
+answers, and the seconds, not counting the server's start. A task for which the host has no
+capability is skipped, with the capability's name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tasks that set a stage: light, cameras, looks, many objects at once."""
+"""Tasks that set a stage: lights, cameras, looks, many objects at once."""
 
 from __future__ import annotations
 

@@ -159,7 +159,7 @@ def test_the_search_path_is_left_as_it_was(opened):
 
 
 def test_the_search_path_does_not_grow_over_reloads(opened, tmp_path, monkeypatch):
-    """A script adds a folder of the studio's at every load."""
+    """A script adds one of the studio's folders at every load."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     source = f"import sys\nsys.path.insert(0, {str(tmp_path / 'studio')!r})\ndef main(): pass\n"
     lengths = []

@@ -79,7 +79,8 @@ class CallsView(QTreeView):
 
     @property
     def pointed_at(self) -> bool:
-        """True while the artist may be about to click. The owner adds and removes no rows then."""
+        """True while the artist may be about to click. The owner doesn't add or remove rows
+        then."""
         return bool(self._pointing.isActive())
 
     def chosen_ids(self) -> list[str]:

@@ -39,7 +39,7 @@ from callboard.protocol.peer import Ask, AskFailed, PeerRequest
 
 #: Fields of a change that a brief answer contains.
 _BRIEF = ("changed", "created", "verified", "doubt")
-#: Seconds counted for a call without a time limit when another call of its batch has one.
+#: Seconds counted for a call without a time limit when another call in its batch has one.
 SECONDS = 10.0
 
 
@@ -52,7 +52,7 @@ class NotInABatch(SkillError):
 
 
 class InnerRequest(PeerRequest):
-    """The request of one call of a batch: the client's request without its progress."""
+    """The request for one call in a batch: the client's request without its progress."""
 
     def __init__(self, origin: PeerRequest) -> None:
         meta = {key: value for key, value in origin.meta.items() if key != "progressToken"}

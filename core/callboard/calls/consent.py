@@ -189,7 +189,7 @@ class ConsentDesk:
             self._changes.tell()
 
     async def check(self, call: Call) -> None:
-        """Return once the call may run. A batch is one question. Raises RefusedByArtist."""
+        """Return once the call may run. A batch leads to one question. Raises RefusedByArtist."""
         concerned = _concerned(call)
         if call.tool.name == BATCH:
             await self._check(call, concerned)

@@ -232,7 +232,7 @@ class Dispatcher(RunningCalls):
         )
 
     async def _gather(self, call: Call) -> GatheredBatch:
-        """Admit each call of a batch call before the first one runs."""
+        """Admit each call in a batch call before the first one runs."""
         from callboard.calls.batch import gather, require_plain  # Most sessions run no batch.
 
         tool = call.tool = gather(call, self.tools, self.admit, self)

@@ -7,7 +7,7 @@ from callboard.clients.holder import LOCAL, TokenHolder
 
 class Owner:
     """The maker of a job, a run, a map, an undo step or a log line: a session, or the holder of a
-    token when there is no session. All requests of a session share one value."""
+    token when there is no session. All requests in a session share one value."""
 
     __slots__ = ("ended", "holder", "session")
 

@@ -36,7 +36,7 @@ class RequestRows:
             log.warning("merged and split rows of the report can't be read: %s", error)
 
     def key(self, wording: str) -> str:
-        """Return the key that all requests of one row share."""
+        """Return the key that all requests in one row share."""
         own = plain(wording)
         key = own if own in self._split else key_of(wording)
         return self._merged.get(key, key)

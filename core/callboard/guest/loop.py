@@ -88,7 +88,7 @@ class GuestLoop:
     # -- life ---------------------------------------------------------------------------------
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine to its end, blocking; for start-up and shut-down. Runs on the main
+        """Run a coroutine to completion, blocking; for start-up and shut-down. Runs on the main
         thread."""
         go_on()  # The work may wait for the other threads.
         if asyncio._get_running_loop() is None:

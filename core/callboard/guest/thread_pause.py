@@ -108,12 +108,12 @@ class PythonPermit:
     def leave(self, summon: Callable[[], None], stirs: Callable[[], object] = _always) -> None:
         """Release the lock before the thread waits for something that ``summon`` can end. When
         ``stirs`` returns False, only callboard's own threads could end the wait, and none has. Call
-        it in the thread itself."""
+        it on the thread itself."""
         self._summon, self._stirs = summon, stirs
         self._lock.release()
 
     def back(self) -> None:
-        """Take the lock again, right after the wait. Blocks during a pause. Call it in the thread
+        """Take the lock again, right after the wait. Blocks during a pause. Call it on the thread
         itself."""
         if not self._lock.acquire(blocking=False):
             if self._summoned:
@@ -123,7 +123,7 @@ class PythonPermit:
         self._summon = None
 
     def wait(self, event: PausableEvent, seconds: float | None) -> bool:
-        """Wait at most that many seconds. Return whether the event was set. Call it in the thread
+        """Wait at most that many seconds. Return whether the event was set. Call it on the thread
         itself."""
         if event._set:
             return True

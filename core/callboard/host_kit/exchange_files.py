@@ -124,7 +124,7 @@ def glb(described: dict[str, Any], binary: bytes) -> bytes:
 
 
 def is_such(file: Path) -> bool:
-    """Return whether the file begins as its suffix says."""
+    """Return whether the file begins as its suffix requires."""
     suffix, size = file.suffix.lower(), file.stat().st_size
     with file.open("rb") as stream:
         start = stream.read(84)

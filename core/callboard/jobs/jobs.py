@@ -139,7 +139,7 @@ def require_tasks(peer: Peer, method: str) -> None:
 
 
 class JobRequest(PeerRequest):
-    """The request of a job's call. Its notifications go to the job. Its questions wait in the job
+    """The request for a job's call. Its notifications go to the job. Its questions wait in the job
     for an answer, or go to the session that the request came from."""
 
     def __init__(self, origin: PeerRequest, job: Job) -> None:

@@ -1,1 +1,2 @@
-"""Maps: an agent's work on a farm. Each map has a process of callboard's command, and a report."""
+"""Maps: an agent's work on a farm. Each map has a report, and a process that runs callboard's
+command."""

@@ -84,8 +84,8 @@ class MapRun:
         env: Mapping[str, str] | None,
         progress: Callable[[int, int], None],
     ) -> None:
-        """Run to the end. ``progress`` is called on a thread. When this call is cancelled, it ends
-        the process first. Raises HostError."""
+        """Run to completion. ``progress`` is called on a thread. When this call is cancelled, it
+        ends the process first. Raises HostError."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[HostError | None] = loop.create_future()
 

@@ -25,7 +25,7 @@ _GRACE, _SLOWEST = 30.0, 4_000
 
 
 class NetworkPort(Protocol):
-    """Capability ``network``. Call it from any thread but the main one, because it waits."""
+    """Capability ``network``. Call it from any thread but the main one, because it blocks."""
 
     def fetch(self, url: str, most: int) -> Iterator[bytes]:
         """Yield the body in pieces. Raises HostError, even between pieces: for a server not in

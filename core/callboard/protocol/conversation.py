@@ -16,7 +16,7 @@ from callboard.protocol.pending_answers import PendingAnswers
 
 log = logging.getLogger(__name__)
 
-#: Maximum number of requests of one server that are open at once.
+#: Maximum number of requests from one server that are open at once.
 MAX_ASKED = 64
 
 
@@ -32,8 +32,8 @@ class Conversation:
     """The messages between this client and one server, without a transport. ``send`` sends a
     message; the transport passes what arrives to :meth:`received`. ``asked`` answers the server's
     requests, and ``notified`` receives its notifications. ``refused`` is raised when the server
-    answers with an error, ``lost`` when the server is gone. ``busy`` returns the answer to a
-    request by its method while too many are open. Runs on one loop."""
+    answers with an error, ``lost`` when the server is gone. While too many requests are open,
+    ``busy`` returns the answer to a request, given its method. Runs on one loop."""
 
     def __init__(
         self,

@@ -54,8 +54,8 @@ class Ask(NamedTuple):
 
     @property
     def needs(self) -> Json:
-        """The capabilities that the client must have declared to be asked, as
-        ClientCapabilities."""
+        """The capabilities that the client must have declared before it can be asked this, in the
+        shape of ClientCapabilities."""
         kind = self.method.partition("/")[0]
         if kind == "elicitation":
             return {"elicitation": {self.params.get("mode", "form"): {}}}
@@ -66,7 +66,7 @@ class Ask(NamedTuple):
 
     def named(self, name: str) -> Ask:
         """Return the request with its name in ``_meta``, because a session has no other place for a
-        name. Requests of an extension stay unchanged."""
+        name. An extension's requests stay unchanged."""
         if "." in self.method.partition("/")[0]:
             return self
         meta = self.params.get("_meta")
@@ -164,7 +164,7 @@ class Peer:
 
 
 class PeerRequest(ABC):
-    """One request of one peer. Everything here is called on the server's loop."""
+    """One request from one peer. Everything here is called on the server's loop."""
 
     def __init__(self, peer: Peer, id: Id, method: str, params: Json) -> None:
         self.peer = peer

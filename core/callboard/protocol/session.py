@@ -32,7 +32,7 @@ PeerEvent = Literal["ready", "roots_changed", "closed"]
 #: Maximum number of messages kept for a client without an open stream. The oldest are dropped
 #: first.
 OUTBOX_LIMIT = 256
-#: Maximum number of requests of one session that are under way at once.
+#: Maximum number of requests in one session that are under way at once.
 INFLIGHT_LIMIT = 512
 #: Seconds after which an idle session may be ended for a new one when all sessions are taken.
 YIELDING_AFTER = 60.0

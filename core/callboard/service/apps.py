@@ -80,7 +80,7 @@ def extensions_for(peer: Peer, resources: ResourceRegistry, others: Iterable[str
 
 
 def linked(peer: Peer, resources: ResourceRegistry, entries: list[Json]) -> list[Json]:
-    """Add the page for a tool's answers to entries of ``tools/list``, if the client shows pages."""
+    """Add the page for a tool's answers to entries in ``tools/list``, if the client shows pages."""
     if resources.get(VIEW) is not None and shows_apps(peer.capabilities):
         for entry in entries:
             if entry["name"] == SHOWN:

@@ -83,7 +83,7 @@ class ServedResource:
         return values and {name: unquote(value) for name, value in values.items()}
 
     def describe(self, features: Revision, offer: Offer) -> Json:
-        """Return the entry of ``resources/list`` or ``resources/templates/list``."""
+        """Return the entry in ``resources/list`` or ``resources/templates/list``."""
         entry: Json = {
             "uriTemplate" if self.is_template else "uri": self.uri,
             "name": self.name,

@@ -209,7 +209,7 @@ class Service:
         return len(self.tools) + self._takes_requests
 
     def describe_tool(self, name: str, features: Revision) -> Json:
-        """Return one tool's entry of ``tools/list``. Raises InvalidParams when there is no such
+        """Return one tool's entry in ``tools/list``. Raises InvalidParams when there is no such
         tool."""
         if name == request_capability.TOOL_NAME and self._takes_requests:
             return request_capability.descriptor()
@@ -350,7 +350,7 @@ class Service:
         session = _session(request)
         if len(session.watched) >= WATCH_LIMIT:
             raise InvalidParams(
-                f"a session can watch {WATCH_LIMIT} resources at most; unsubscribe from some first"
+                f"a session can watch at most {WATCH_LIMIT} resources; unsubscribe from some first"
             )
         session.watched.add(uri)
         return {}

@@ -186,7 +186,7 @@ def settled(named: list[Source]) -> list[ResolvedSetting]:
 
 
 def setting_line(one: ResolvedSetting) -> str:
-    """Return a line with the name, the value, its source, and the sources that it overrules."""
+    """Return a line with the name, the value, its source, and the sources that it overrides."""
     line = f"{one.setting.name:16}{_shown(one.value)}{'  LOCKED' if one.locked else ''}"
     if not one.by:
         return f"{line}  (default)"

@@ -54,8 +54,8 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
 
 def within(roots: Sequence[Root], limit: WorkspaceRoots | None) -> list[Root]:
     """Return the roots that the limit leaves, as their paths are written, or the limit's own
-    folders if it leaves none. Waits for no disk: where a folder really leads is checked with each
-    path."""
+    folders if it leaves none. Doesn't access a disk, because the place where a folder really leads
+    is checked along with each path."""
     if limit is None:
         return list(roots)
     as_written = WorkspaceRoots(limit.roots, realpath=os.path.normpath)

@@ -190,7 +190,7 @@ class GatewayServer:
         return self.shown_tokens.get(request.peer.holder, "")
 
     async def scene_of(self, message: Request) -> tuple[str, Request] | None:
-        """Return the instance that a request of a client without sessions refers to, and the
+        """Return the instance that a request from a client without sessions refers to, and the
         request to send to it. Return None if the gateway itself answers. Raises PeerError."""
         params = message.params
         if message.method in PASSED_ON:

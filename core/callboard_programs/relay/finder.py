@@ -1,4 +1,4 @@
-"""Finds the host that a bridge connects to, which is the chosen one, and later its successors."""
+"""Finds the host that a bridge connects to: first the chosen one, and later its successors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads memory of this process that may not be mapped."""
+"""Reads this process's memory at addresses that might not be mapped."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ class Workspaces:
     async def answer(
         self, method: str, params: Mapping[str, Any], roots: WorkspaceRoots | None, bundle: str
     ) -> dict[str, Any]:
-        """Return the answer to one request of a bundle. Files are read off the loop. Raises
+        """Return the answer to one request from a bundle. Files are read off the loop. Raises
         CallboardError with the contract's codes."""
         return await asyncio.to_thread(self.answer_now, method, params, roots, bundle)
 

@@ -128,7 +128,8 @@ class HostBundles:
         return self.keeper
 
     def _projects(self) -> list[str]:
-        """Return the folders with their own bundles: the artist's roots and the project."""
+        """Return the folders that may have bundles of their own: the artist's roots and the
+        project."""
         roots = [*self._roots.artist, *self._roots.project]
         return [root.path for root in roots if root.path is not None]
 

@@ -42,7 +42,7 @@ async def listed(connection: Conversation, talk: Dialect, key: ListKey) -> list[
         entries += page_entries
         size += len(encode(page_entries))
         if size > MAX_BYTES:
-            raise BundleError(f"sent {key} of more than {MAX_BYTES >> 20} MiB")
+            raise BundleError(f"sent more than {MAX_BYTES >> 20} MiB of {key}")
         following = page.get("nextCursor")
         if not isinstance(following, str) or following == cursor or len(entries) >= MAX_ENTRIES:
             return entries[:MAX_ENTRIES]

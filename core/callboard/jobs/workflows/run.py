@@ -116,7 +116,7 @@ class WorkflowRun:
         return description
 
     async def perform(self) -> None:
-        """Run to the end. ``status`` then holds the outcome. Raises CancelledError."""
+        """Run to completion. ``status`` then holds the outcome. Raises CancelledError."""
         await self._save(self)
         try:
             await self._some(self.workflow.steps, self._scope, "")

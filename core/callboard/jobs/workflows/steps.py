@@ -1,4 +1,4 @@
-"""The request of a workflow's step, and undoing what steps changed."""
+"""The request for a workflow's step, and the changes of a run's steps, which can be undone."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard.skills.workflows.workflow import ToolStep
 
 
 class StepRequest(PeerRequest):
-    """The request of one attempt at one step. Its questions go to the workflow's client. It notes
+    """The request for one attempt at one step. Its questions go to the workflow's client. It notes
     the attempt's changes."""
 
     def __init__(self, origin: PeerRequest, step: str, changes: RunChanges) -> None:

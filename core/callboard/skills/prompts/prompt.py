@@ -51,7 +51,7 @@ class Prompt(NamedTuple):
         return f"{self.skill}.{self.name}"
 
     def list_entry(self) -> dict[str, Any]:
-        """Return the prompt's entry of ``prompts/list``."""
+        """Return the prompt's entry in ``prompts/list``."""
         entry: dict[str, Any] = {"name": self.served_name, "description": self.description}
         if self.arguments:
             entry["arguments"] = [argument.as_json() for argument in self.arguments]

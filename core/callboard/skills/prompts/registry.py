@@ -228,7 +228,7 @@ class PromptRegistry:
         return function.prompt if function is not None else self._manual.get(name)
 
     def describe(self, features: Revision, prompts: PromptSet | None = None) -> list[Json]:
-        """Return the entries of ``prompts/list``, sorted by name. ``prompts`` is the result of
+        """Return the entries for ``prompts/list``, sorted by name. ``prompts`` is the result of
         ``all``, if the caller has it."""
         entries = (prompts or self.all()).list_entries()
         for entry in entries:

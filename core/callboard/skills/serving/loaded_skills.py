@@ -100,7 +100,7 @@ class LoadedSkills:
         return loaded.entry(declared)
 
     def _arrived(self, names: list[str]) -> None:
-        """Load skills added since the start, if the user's own are few, as the start does."""
+        """Load skills added since the start, if the user's own are few, as at the start."""
         if self._own_are_few():
             for name in names:
                 with suppress(SkillError):  # The catalog's failures report this.

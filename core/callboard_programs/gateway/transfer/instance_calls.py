@@ -1,4 +1,4 @@
-"""Calls to one instance's own tools, for one request of a client and in that client's name."""
+"""Calls to one instance's own tools, for one request from a client and in that client's name."""
 
 from __future__ import annotations
 

@@ -72,7 +72,8 @@ class FreeCADHost(QtHost):
 
 
 def _new_document() -> None:
-    """Open an empty document beside the artist's own. Close the last one that was opened so."""
+    """Open an empty document beside the artist's own. Close the last one that was opened this
+    way."""
     for name in [*FreeCAD.listDocuments()]:
         if name.startswith(_OURS):
             FreeCAD.closeDocument(name)

@@ -62,7 +62,7 @@ def export_file(
         raise HostError(
             "these meshes have textures but no UVs, so the textures would be lost:"
             f" {', '.join(textured[:NAMED])}{more}. Nothing was written. Unwrap them, with"
-            " geometry__unwrap where that is offered, or pass allow_missing_uvs: true."
+            " geometry__unwrap if that is offered, or pass allow_missing_uvs: true."
         )
     files, counted = port.export_file(path, wanted, axes)
     sizes = [Path(each).stat().st_size if Path(each).is_file() else 0 for each in files]
