@@ -1,5 +1,5 @@
-"""A machine's policy for tests. The place of a real one is fixed, so these change it inside the
-test's own process, and in the programs that it starts."""
+"""A machine's policy for tests. A real policy has a fixed place, so this module changes the place
+inside the test's own process, and in the programs that it starts."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from callboard.ground import machine_policy
 
-#: What Python runs first in a program that a test starts, and in the programs that this starts.
+#: The code that Python runs first in a program that a test starts, and in that program's children.
 _FIRST = """
 import os
 from callboard.ground import machine_policy

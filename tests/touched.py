@@ -3,12 +3,12 @@
 Every module of core leads to every other one, so "imports the changed file" would pick everything.
 A random walk is more precise. It starts at a test and follows imports, each as likely as the next,
 through helpers, fixtures and sources. A shipped tool or a command that a test calls by its name
-counts as imported, too. The likelier the walk reaches a changed file, the more the test has to do
-with that file. At most `MOST` test files are picked, in this order:
+counts as imported, too. The more likely the walk is to reach a changed file, the more the test has
+to do with that file. At most `MOST` test files are picked, in this order:
 
 1. the changed test files, and those of the changed file's own room (`tests/calls` for
    `core/callboard/calls`; for a host, the tests with its name);
-2. the test files from which a walk most likely reaches the changed file.
+2. the test files from which a walk is most likely to reach the changed file.
 
 The tests that read the whole tree are always picked. Test files with no tests in the quick tier
 are picked only when they changed. Without FILE, the change is the difference from REV, and REV is

@@ -1,5 +1,5 @@
-"""Writes the table of clients on docs/clients.md: other people's clients and proxies, as they are,
-against a host, through the gateway, and through the bridge where two hosts run.
+"""Writes the table of clients on docs/clients.md. It runs other people's clients and proxies,
+unchanged, against a host, through the gateway, and through the bridge with two hosts running.
 
     PYTHONPATH=core:hosts:tests python tests/conformance/client_table.py [CLIENT…]
 
@@ -88,7 +88,7 @@ def inspector(target: Json) -> Json:
 
 
 def behind(command: Callable[[Json], list[str]]) -> Run:
-    """Return a client of MCP's SDK 1 that starts a proxy, which goes on to the target by HTTP."""
+    """Return a client of MCP's SDK 1 that starts a proxy, which connects to the target by HTTP."""
 
     def run(target: Json) -> Json:
         if "url" not in target:
@@ -200,7 +200,7 @@ CLIENTS: dict[str, Run] = {
 
 @contextmanager
 def targets() -> Iterator[dict[str, Json]]:
-    """Yield a host, the same host through the gateway, and the bridge to it and to another."""
+    """Yield a host, the same host through the gateway, and the bridge to it and to another one."""
     with tempfile.TemporaryDirectory() as home, ExitStack() as stack:
         env = environment(Path(home))
         gateway = Program(callboard("gateway", "--port", "0"), env)

@@ -1,6 +1,6 @@
-"""The shared part of the scripts ``first_run_*.py``: tries an archive built for an application
-inside it, from a temporary folder, and writes a report. Uses only what comes with Python until the
-archive is unpacked."""
+"""The shared part of the scripts ``first_run_*.py``: tries an archive inside the application that
+it was built for, from a temporary folder, and writes a report. Uses only what comes with Python
+until the archive is unpacked."""
 
 from __future__ import annotations
 

@@ -154,7 +154,8 @@ def asked(o: Outside, declared: Json) -> list[str]:
 
 
 def changed(o: Outside, count: int = 1) -> tuple[list[str], str]:
-    """Return the server's requests, and where a path leads, after so many changes of the roots."""
+    """Return the server's requests, and where a path leads, after that many changes to the
+    roots."""
     client = o.guide.client(roots=o.roots(o.project)).listen()
     client.heard("roots/list")
     client.answers["roots/list"] = o.roots(o.other)

@@ -46,7 +46,8 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "replace a picture on a material": ("materials__set_texture",),
     "several copies in a row": ("array", "scene__duplicate"),
     "undo what you just did": ("scene__undo",),
-    # These thirty were written without a look at the recipes, which had answered most, but not all.
+    # These thirty were written without looking at the recipes, which had answered most, but not
+    # all.
     "how do I make an object follow a curve": ("FollowPath",),
     "make my camera always look at the character": ("cameras__look_at",),
     "turn a high poly mesh into a low poly one": ("decimate",),
@@ -76,7 +77,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "make facial expressions with sliders": ("shape_key",),
     "let one property drive another": ("driver",),
     "render passes for compositing": ("use_pass",),
-    # And these after those had led to new recipes.
+    # These were written after the previous thirty had led to new recipes.
     "let the camera orbit around a car": ("render__turntable",),
     "put a logo on a t-shirt": ("materials__set_texture",),
     "push a face inward": ("geometry__extrude",),

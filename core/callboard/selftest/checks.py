@@ -219,8 +219,8 @@ async def _dialog(trial: Trial, into: Findings) -> None:
 async def _calls_for(
     trial: Trial, seconds: float, kind: Work, *, until_held: bool = False
 ) -> tuple[list[float], str]:
-    """Make calls that do nothing for so many seconds, or longer until one is held up. Return the
-    milliseconds that each took, and what held them up, in the artist's words."""
+    """Make calls that do nothing for that many seconds, or for longer, until one is held up. Return
+    the milliseconds that each took, and what held them up, in the artist's words."""
     waits: list[float] = []
     words, began = "", perf_counter()
     while perf_counter() - began < (OPENING if until_held and not words else seconds):

@@ -31,8 +31,8 @@ def run(arguments: argparse.Namespace) -> int:
     answer = answer_of(instance, "POST", PATH, {}, patience=PATIENCE + 3)
     if answer is None:
         raise HostError(
-            f"{instance.id} does not answer: compiled code is blocking the whole process, and can't be "
-            f"ended from outside. Wait for that code, or quit the application"
+            f"{instance.id} does not answer: compiled code is blocking the whole process, and "
+            "can't be ended from outside. Wait for that code, or quit the application"
         )
     if "ended" not in answer:
         raise PeerError(

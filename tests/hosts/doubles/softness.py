@@ -1,4 +1,5 @@
-"""Switches with which a double behaves as badly as live reports say that its application does."""
+"""Switches that make a double behave as badly as its application does, according to live
+reports."""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ class Soft:
             tell()
 
     def handle_events(self, seconds: float = 0.0) -> None:
-        """Send the reports that are late by so many seconds."""
+        """Send the reports that are late by that many seconds."""
         due = [each for each in self.owed if monotonic() - each[0] >= seconds]
         self.owed = [each for each in self.owed if each not in due]
         for _, tell in due:

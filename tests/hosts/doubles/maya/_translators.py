@@ -129,7 +129,7 @@ def fbx_command(code: str) -> bool:
         session.fbx.append({each: dict(of) for each, of in fbx().items()})
     elif name == "PopSettings":
         if len(session.fbx) < 2:
-            raise RuntimeError("there are no settings to take back")
+            raise RuntimeError("there are no settings to restore")
         session.fbx.pop()
     elif name in ("ResetImport", "ResetExport"):
         fbx()[name[5:]] = dict(_FBX_DEFAULTS[name[5:]])
