@@ -46,7 +46,7 @@ _PICKING = Lock()
 WORKERS = ("tree", "tree2")
 #: The tests that `test --changed` runs in the files that it picks.
 QUICK = "not slow and not sweep"
-#: Operators, each of which is replaced with the other of its pair.
+#: Operators, each of which is replaced with the other one in its pair.
 PAIRS = [
     (ast.Eq, ast.NotEq),
     (ast.Lt, ast.LtE),

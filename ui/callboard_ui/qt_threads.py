@@ -90,7 +90,7 @@ class LatestValue(Generic[T]):
             post(self._deliver)
 
     def close(self) -> None:
-        """Deliver nothing more. Call it on Qt's thread."""
+        """Stop delivering values. Call it on Qt's thread."""
         self._closed = True
 
     def _deliver(self) -> None:

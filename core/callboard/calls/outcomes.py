@@ -107,7 +107,8 @@ def _of_data(result: Json, value: Any) -> Json:
 
 
 def _plain_text(value: Any) -> str | None:
-    """Return the JSON of small plain data that needs no further check, else None."""
+    """Return the JSON of small plain data that needs no further check, or None for anything
+    else."""
     text = encode(value).decode("utf-8")
     if len(text) > _SURELY_FITS or hides(text) or (text.isascii() and "\\u" in text):
         return None

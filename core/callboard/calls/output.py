@@ -1,7 +1,7 @@
 """The output that a call prints, kept apart from every other call's.
 
 While a server runs here, ``sys.stdout`` and ``sys.stderr`` are replaced by a router. It writes to
-the buffer of the call in whose context the writer runs, else to the real stream.
+the buffer of the call in whose context the writer runs, or to the real stream if there is none.
 """
 
 from __future__ import annotations

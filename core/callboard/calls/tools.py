@@ -42,11 +42,11 @@ BATCH = "batch__run"
 NEXT_TOOLS = "dcc.next_tools"
 #: The prefix of every capability for files.
 FILES = "filesystem."
-#: The format of an argument by which a client sets how long a call may take, in seconds.
+#: The format of an argument with which a client sets how long a call may take, in seconds.
 TIME_LIMIT = "time-limit"
 # Each call chooses whether to be a job. A small preview as a job would need a second call, and a
 # long render that isn't a job would keep the request open for minutes.
-#: The format of a boolean by which a client asks for a job: a handle at once, the result later.
+#: The format of a boolean with which a client asks for a job: a handle at once, the result later.
 AS_JOB = "as-job"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -138,8 +138,8 @@ class Tool:
         return {"type": "object"} if self.own_patterns and has_patterns(schema) else schema
 
     def time_limit(self, arguments: Json) -> float | None:
-        """Return the call's time limit in seconds: the limit in the arguments, else the tool's own,
-        or None when neither sets one."""
+        """Return the call's time limit in seconds: the limit in the arguments, or else the tool's
+        own, or None when neither sets one."""
         given = arguments.get(self._by_format.get(TIME_LIMIT, ""))
         return given if isinstance(given, (int, float)) else self.timeout_secs
 

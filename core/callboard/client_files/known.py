@@ -80,7 +80,7 @@ class ClientFormat:
         return {**self.always, **self.local, self.program: program, "args": words}
 
     def text(self, entry: Mapping[str, Any]) -> str:
-        """Return the text of a file that holds this entry alone."""
+        """Return the text of a file that holds only this entry."""
         if self.syntax == "toml":
             return toml_text.with_entry("", self.key, NAME, entry)
         if self.syntax == "yaml":
@@ -247,8 +247,8 @@ def _programs() -> Path:
 
 
 def _lm_studio(home: Path) -> Path:
-    """Return the folder that LM Studio uses: the folder that its pointer file names, else the
-    folder of its first versions if it exists, else the usual folder."""
+    """Return the folder that LM Studio uses: the folder that its pointer file names, or else the
+    folder of its first versions if it exists, or else the usual folder."""
     try:
         named = Path((home / ".lmstudio-home-pointer").read_text("utf-8").strip())
     except (OSError, ValueError):

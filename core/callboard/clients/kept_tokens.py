@@ -35,8 +35,8 @@ def token_of(name: str, book: ClientBook) -> str:
 
 
 def read_token(name: str) -> str:
-    """Return the token that the client presents: CALLBOARD_TOKEN if set, else the kept one. Raises
-    PeerError when the client isn't let in."""
+    """Return the token that the client presents: CALLBOARD_TOKEN if it is set, or else the kept
+    one. Raises PeerError when the client isn't let in."""
     given = os.environ.get(VARIABLE)
     if given:
         return given

@@ -148,8 +148,8 @@ class GuestLoop:
         self.request_tick()
 
     def attend_turns(self) -> None:
-        """Have a queued turn served: end the slice if the main thread runs it, else ask for a tick.
-        Call it on the loop."""
+        """Have a queued turn served: end the slice if the main thread runs it, or else ask for a
+        tick. Call it on the loop."""
         if self._owner == self._main:
             self.loop.stop()
         else:

@@ -42,7 +42,8 @@ _ROUNDS = 64
 
 def check_usd_nesting(path: str) -> None:
     """Raise HostError when ``path`` is USD text that nests deeper than MAX_DEPTH, or a package that
-    contains such text. Reads the whole file if it is text or a package, else its first bytes."""
+    contains such text. Reads the whole file if it is text or a package, and otherwise only its
+    first bytes."""
     file = Path(path)
     with file.open("rb") as stream:
         start = stream.read(4)

@@ -41,7 +41,7 @@ class SavedRuns:
 
     @property
     def folder(self) -> Path:
-        """The folder for the user's own skills: the first writable search path, else the home
+        """The folder for the user's own skills: the first writable search path, or else the home
         folder."""
         shipped = {BUNDLED, *map(Path, self._host.skill_paths)}
         for path in self._catalog.paths:

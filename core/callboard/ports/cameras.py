@@ -30,4 +30,4 @@ class CamerasPort(Protocol):
         """Make a camera at the origin; return its path."""
 
     def set(self, name: str, values: Mapping[str, object]) -> str:
-        """Set the given values for this object alone."""
+        """Set the given values for this object only."""

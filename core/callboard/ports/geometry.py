@@ -13,8 +13,8 @@ FacesLook = Literal["outside", "inside", "flip"]
 
 
 class GeometryPort(Protocol):
-    """Capability ``geometry``. A shape that several objects share is changed for the named object
-    alone. Raises ObjectNotFound, AmbiguousName, and HostError when the object has no mesh of its
+    """Capability ``geometry``. A shape that several objects share is changed only for the named
+    object. Raises ObjectNotFound, AmbiguousName, and HostError when the object has no mesh of its
     own."""
 
     def info(self, name: str) -> Json:

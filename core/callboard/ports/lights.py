@@ -26,7 +26,7 @@ class LightsPort(Protocol):
         """Return every light's bare name by its path."""
 
     def get(self, name: str) -> Json:
-        """Return ``{name, path, kind}`` and the values. ``kind`` is one of ours, else the host's
+        """Return ``{name, path, kind}`` and the values. ``kind`` is one of ours, or else the host's
         word. ``doubt`` is as in ``SceneReader``. Raises ObjectNotFound, AmbiguousName, and
         HostError when the object isn't a light."""
 
@@ -34,7 +34,7 @@ class LightsPort(Protocol):
         """Make a light at the origin; return its path."""
 
     def set(self, name: str, values: Mapping[str, object]) -> str:
-        """Set the given values for this object alone."""
+        """Set the given values for this object only."""
 
     def environment(self) -> Json:
         """Return the scene's environment: ``{kind, path, color, strength, rotate, sun_elevation}``.

@@ -30,9 +30,9 @@ _NARROW, _WIDE = 6.0, 20.0
 
 @dataclass(frozen=True)
 class Look:
-    """A request for one picture: from ``camera``, an object's name, else from ``view``, else from
-    the artist's view. Without ``shading``, the picture has the shading of the artist's view, or the
-    host's usual one."""
+    """A request for one picture: from ``camera``, an object's name, or else from ``view``, or else
+    from the artist's view. Without ``shading``, the picture has the shading of the artist's view,
+    or the host's usual one."""
 
     width: int
     height: int

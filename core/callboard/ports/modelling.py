@@ -22,8 +22,8 @@ MODIFIERS: Mapping[str, tuple[str, ...]] = {
 
 
 class ModellingPort(Protocol):
-    """Capability ``modelling``. Modifiers are live; other changes are permanent, and for the named
-    object alone. ``faces`` are indices, or the world direction that the faces point in: top,
+    """Capability ``modelling``. Modifiers are live; other changes are permanent, and only affect
+    the named object. ``faces`` are indices, or the world direction that the faces point in: top,
     front …"""
 
     def add_modifier(self, name: str, kind: str, values: Mapping[str, object]) -> str:

@@ -35,7 +35,7 @@ class AmbiguousName(HostError, LookupError):
 
 class SceneReader(Protocol):
     """Capability ``scene.read``. Objects are dicts with at least ``name, path, type, parent,
-    children, translate, rotate, scale, visible``. ``type`` is the kind of a primitive, else the
+    children, translate, rotate, scale, visible``. ``type`` is the kind of a primitive, or else the
     host's own word in lower case. ``color`` is ``[r, g, b]`` in 0..1, linear, or None. ``bounds``
     is ``{min, max}`` in world space, of the object with its descendants, or None. ``doubt`` says
     why the next load of the saved file may show something other than what is read now (a constraint

@@ -36,7 +36,7 @@ class Response(NamedTuple):
 
 
 class Invalid(NamedTuple):
-    """A value that isn't a message. ``id`` is its id if that could be read, else None."""
+    """A value that isn't a message. ``id`` is its id, or None if that couldn't be read."""
 
     id: Id | None
     error: CallboardError

@@ -220,7 +220,7 @@ class SessionRequest(PeerRequest):
         self.send(jsonrpc.notification_message(method, params))
 
     def send(self, message: Json) -> bool:
-        """Send a message that belongs to this request: on the request's own stream if possible,
+        """Send a message that belongs to this request: on the request's own stream if possible, or
         else on the session's."""
         return self.channel.send(message) or self.session.send(message)
 

@@ -185,7 +185,7 @@ class Redactor:
         """Return the same as :meth:`json` in a fraction of the time, for a few names with numbers
         and short texts, which is all that most calls have. Return None for anything else, and for
         anything suspicious. No suspicious pattern crosses a quotation mark, so each text is checked
-        alone."""
+        separately."""
         if type(value) is not dict or len(value) > PLAIN:
             return None
         parts = []

@@ -218,8 +218,8 @@ def named_skill_paths() -> list[Path]:
 
 
 def unknown_project() -> str | None:
-    """Return a warning if the site has files for projects but none for this one, else None. Reads
-    the disk."""
+    """Return a warning if the site has files for projects but none for this one, and None
+    otherwise. Reads the disk."""
     site, project = site_folder(), os.environ.get("CALLBOARD_PROJECT", "")
     if site is None or not re.fullmatch(_PROJECT, project):
         return None

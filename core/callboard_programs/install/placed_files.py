@@ -11,7 +11,7 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.ground.atomic_write import replacing
 
-#: The file that lists the written files. It is in a folder that is ours alone.
+#: The file that lists the written files. It is in a folder that contains only our files.
 RECEIPT = ".callboard-installed.json"
 
 

@@ -1,5 +1,5 @@
-"""Finds the object at a point of a picture, which is the object with the first surface that a ray
-from the eye meets."""
+"""Finds the object at a point of a picture: the object with the first surface that a ray from the
+eye meets."""
 
 from __future__ import annotations
 

@@ -181,8 +181,8 @@ def _visibility(obj: bpy.types.Object) -> Json:
 
 
 def _places(each: Any, above: list[str], holding: set[Any]) -> Iterator[list[str]]:
-    """For each occurrence in the view layer of one of the collections in ``holding``, yield the
-    reasons why it isn't shown there. The list is empty if nothing hides it."""
+    """For each place in the view layer where one of the collections in ``holding`` occurs, yield
+    the reasons why it isn't shown there. The list is empty if nothing hides it."""
     name, here = each.collection.name, list(above)
     if each.exclude:
         here.append(f"the collection '{name}' is excluded from the view layer")

@@ -1,5 +1,5 @@
-"""Finds the object at a point of a picture, which is the object with the first surface on the line
-of sight."""
+"""Finds the object at a point of a picture: the object with the first surface on the line of
+sight."""
 
 from __future__ import annotations
 

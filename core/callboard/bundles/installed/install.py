@@ -273,8 +273,8 @@ class Bundles:
 
 
 def bundle_in(folder: Path) -> InstalledBundle | None:
-    """Return the bundle whose files are in this folder, if it is the version in use, else None.
-    Reads two small files."""
+    """Return the bundle whose files are in this folder, if it is the version in use, and None
+    otherwise. Reads two small files."""
     bundle = _bundle(folder.parent.parent) if folder.parent.parent.name == folder.name else None
     return bundle if bundle is not None and bundle.folder == folder else None
 

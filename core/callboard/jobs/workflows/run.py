@@ -325,7 +325,8 @@ def _timed(entry: Json) -> Iterator[None]:
 
 
 def _value(result: Json) -> Any:
-    """Return the part of a result that later steps see: its structured content, else its text."""
+    """Return the part of a result that later steps see: its structured content, or else its
+    text."""
     return result.get("structuredContent", {"text": _text(result)})
 
 

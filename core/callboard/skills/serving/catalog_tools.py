@@ -1,4 +1,4 @@
-"""``skills__search``, ``skills__describe``, ``skills__load`` and ``skills__unload``, the tools by
+"""``skills__search``, ``skills__describe``, ``skills__load`` and ``skills__unload``, the tools with
 which an agent finds tools that aren't in the list of tools."""
 
 from __future__ import annotations

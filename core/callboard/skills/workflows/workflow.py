@@ -86,9 +86,9 @@ class ParallelStep:
 
 @dataclass(frozen=True)
 class BranchStep:
-    """Runs ``then`` when ``on`` is true, or equals ``equals`` if given, else ``otherwise``. When
-    ``equals`` isn't given and ``otherwise`` is None, the step is a check: the run fails unless
-    ``on`` is true."""
+    """Runs ``then`` when ``on`` is true, or equals ``equals`` if that is given, and ``otherwise``
+    in all other cases. When ``equals`` isn't given and ``otherwise`` is None, the step is a check:
+    the run fails unless ``on`` is true."""
 
     id: str
     on: Any

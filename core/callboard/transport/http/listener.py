@@ -46,7 +46,7 @@ RequestHandler = Callable[["IncomingRequest"], None]
 
 class Listener:
     """One listening port and its routes, by path. A route that ends in ``/`` serves every path
-    below it, except for ``/`` itself, which serves that path alone."""
+    below it, except for ``/`` itself, which serves only that path."""
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         self._address = address

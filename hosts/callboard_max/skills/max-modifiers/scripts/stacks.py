@@ -91,7 +91,7 @@ def set_modifier(
         with telling("switch the modifier"):
             modifier.enabled = enabled
         if bool(modifier.enabled) is not enabled:
-            raise HostError("3ds Max did not switch the modifier; the change was undone")
+            raise HostError("3ds Max did not switch the modifier on or off; the change was undone")
     return _edited(node, faces)
 
 

@@ -167,7 +167,7 @@ def _previews(names: Iterable[str]) -> dict[str, str]:
 
 
 def _preview(name: str, previews: Mapping[str, str]) -> str | None:
-    """Return the asset's own preview, else the folder's."""
+    """Return the asset's own preview, or else the folder's."""
     stem = _RESOLUTION.sub("", Path(name).stem if Path(name).suffix else name).lower()
     wanted = (stem, f"{stem}_preview", f"{stem}_thumb", "preview", "thumbnail")
     return next((previews[each] for each in wanted if each in previews), None)
