@@ -166,7 +166,7 @@ class Contents:
                 continue
             at = f"{path}.{name}" if path else name
             if name == "pixels" and not struct.is_dirty:
-                continue  # the file's, or generated from other values
+                continue  # These are the file's own, or are generated from other values.
             if type == "COLLECTION":
                 self._collection(value, at, depth)
             elif type == "POINTER":

@@ -211,7 +211,7 @@ class Window:
 
 
 def together(window: Window, wild: bool) -> int:
-    """Play one round. Return the number of the artist's acts."""
+    """Play one round. Return the number of the artist's actions."""
 
     def calls(agent: Agent) -> None:
         for _ in range(COUNT):

@@ -22,7 +22,7 @@ async def echo(value: int) -> dict[str, Any]:
 
 
 def announce(port: int) -> None:
-    """Print the ready line once the port takes connections."""
+    """Print the ready line once the port accepts connections."""
     while True:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()

@@ -369,7 +369,7 @@ class ToolRegistry:
         if not is_tool_name(name):
             raise ValueError(f"a tool's name must be 1 to 128 of A-Z a-z 0-9 _ . -, not {name!r}")
         if not description.strip():
-            raise ValueError(f"tool '{name}' needs a description; agents choose tools by it")
+            raise ValueError(f"tool '{name}' needs a description, by which agents choose it")
         schema = _NO_ARGUMENTS if input_schema is None else input_schema
         if schema.get("type") != "object":
             raise ValueError(f"the input_schema of tool '{name}' must say type: object")

@@ -1,4 +1,4 @@
-"""Recognizing different wordings of the same request.
+"""Recognizes different wordings of the same request.
 
 Words may come in any order, tense and number. Filler words don't count, and neither do verbs that
 only say that something is made, such as *export* or *create*: what is made says enough. Verbs that

@@ -1,4 +1,4 @@
-"""The public face for bundles: host resources and host capabilities.
+"""The public interface for bundles: host resources and host capabilities.
 
 A bundle imports from here what it would import from ``nimblebrain_bundle_sdk``.
 """

@@ -1,5 +1,5 @@
-"""The names of a public face. Each is loaded when it is first used, so that a host loads only what
-it needs."""
+"""The names of a public interface. Each is loaded when it is first used, so that a host loads only
+what it needs."""
 
 from __future__ import annotations
 

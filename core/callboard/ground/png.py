@@ -23,7 +23,7 @@ class NotAPicture(ValueError):
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture. ``rgb`` has three bytes a pixel, from the top left, row by row."""
+    """A picture. ``rgb`` has three bytes per pixel, from the top left, row by row."""
 
     width: int
     height: int
@@ -74,7 +74,7 @@ def encode(picture: Picture) -> bytes:
 
 
 def decode(data: bytes) -> Picture:
-    """Return the picture in a PNG file of 8 or 16 bits a channel; alpha is dropped. Raises
+    """Return the picture in a PNG file with 8 or 16 bits per channel; alpha is dropped. Raises
     NotAPicture."""
     width, height, channels, samples = _samples(data)
     return Picture(width, height, _three(samples, channels))

@@ -7,9 +7,9 @@ selector that calls ``loop.stop()`` instead of blocking. One of asyncio's privat
 ``_get_running_loop`` returns, without raising, the loop that runs in this thread.
 
 Between ticks a watcher thread waits in ``select()``, so an idle server costs nothing. When a tick
-that it requested hasn't moved for ``STAND_IN`` seconds (the main thread renders, or runs a long
-tool), the watcher runs the slices itself, under the same lock, until the host is back. Therefore
-nothing that runs on this loop may touch the host's API or assume the main thread.
+that it requested hasn't moved for ``STAND_IN`` seconds (because the main thread is rendering or
+running a long tool), the watcher runs the slices itself, under the same lock, until the host is
+back. Therefore nothing that runs on this loop may touch the host's API or assume the main thread.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class GuestLoop:
         self.loop.close()
         self._unwake()
 
-    # -- for other rooms ------------------------------------------------------------------------
+    # -- for other packages ------------------------------------------------------------------------
 
     def request_tick(self) -> None:
         """Ask the host for a tick unless a tick is on its way. Call it from any thread."""

@@ -1,4 +1,4 @@
-"""Lets the artist end a call that holds the main thread by holding Escape for a second."""
+"""Lets the artist hold Escape for a second to end a call that is blocking the main thread."""
 
 from __future__ import annotations
 

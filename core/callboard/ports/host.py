@@ -90,8 +90,8 @@ class Host(ABC):
 
     @property
     def skill_paths(self) -> Sequence[str]:
-        """Absolute folders of skills that come with this host, after the user's own. Read them from
-        any thread."""
+        """The absolute paths of the folders of skills that come with this host, which are searched
+        after the user's own. Read them from any thread."""
         return ()
 
     @property

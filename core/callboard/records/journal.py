@@ -1,6 +1,6 @@
 """The append-only file in which a record survives the process, before it is in the database.
 
-There is one journal per process, with one JSON array a line. An appended line outlives a killed
+There is one journal per process, with one JSON array per line. An appended line outlives a killed
 process, because it is in the operating system's memory. Folding into SQLite happens later and is
 idempotent by call id. The owner holds a lock on the file, so an unlocked journal belongs to a
 process that is gone.

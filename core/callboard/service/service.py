@@ -267,7 +267,7 @@ class Service:
         try:
             return self.tools.get(name)
         except InvalidParams as unknown:
-            # Agents' calls of missing tools are recorded, because such a tool may be worth
+            # Agents' calls to missing tools are recorded, because such a tool may be worth
             # building.
             if self._recorder is not None:
                 id = self.dispatcher.new_id()

@@ -42,8 +42,8 @@ class Origins:
 
 
 def folder_digest(folder: Path) -> str | None:
-    """Return the digest of every file in the folder, hidden ones and caches too, or None when it
-    can't have one."""
+    """Return one digest of all files in the folder, including hidden files and caches, or None when
+    there can't be one."""
     total, size = hashlib.sha256(), 0
     try:
         for above, folders, names in os.walk(folder, onerror=_fail):

@@ -60,8 +60,8 @@ def to_install(module: str) -> str:
 
 
 def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, str]]:
-    """Yield line and name of every missing module that a script imports, read from its syntax tree.
-    An import inside a ``try`` is optional and skipped. Looks for files."""
+    """Yield the line and name of every missing module that a script imports, read from its syntax
+    tree. An import inside a ``try`` is optional and skipped. Looks for files."""
     parent, brought = package_parent(skill), vendor_folder(skill)
     for line, name in _needed(source):
         if _has(brought, name.partition(".")[0]):
@@ -71,7 +71,7 @@ def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, st
 
 
 def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, int, str]]:
-    """Yield file, line and sentence for each missing module that a tool's script, or a script
+    """Yield the file, line and sentence for each missing module that a tool's script, or a script
     beside it, imports. A module named like a required package is skipped while nothing is vendored:
     the requirement's own message reports it."""
     brought = vendor_folder(skill.path).is_dir()
@@ -123,7 +123,7 @@ def _named(source: str) -> tuple[str, ...]:
 
 @lru_cache(256)
 def _needed(source: str) -> tuple[tuple[int, str], ...]:
-    """Return line and name of the imports that a script can't do without."""
+    """Return the line and name of the imports that a script can't do without."""
     return tuple(_imports(parsed(source) or ast.Module([], [])))
 
 

@@ -13,7 +13,7 @@ _EXITS = frozenset(("exit", "quit", "sys.exit", "os._exit", "os.abort"))
 
 
 def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
-    """Yield line and message of everything that would make the first call fail."""
+    """Yield the line and message of everything that would make the first call fail."""
     tree, error = parse(source)
     if tree is None:
         yield error

@@ -71,7 +71,8 @@ class SkillWatcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop the thread. May be called again. No call of ``changed`` begins after it returns."""
+        """Stop the thread. May be called again. No call to ``changed`` begins after this
+        returns."""
         self._stopping = True
         go_on()
         self._dirty.set()

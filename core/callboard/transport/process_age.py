@@ -1,4 +1,4 @@
-"""The start time of a process of this machine, when the system reports it."""
+"""The start time of a process on this machine, when the system reports it."""
 
 from __future__ import annotations
 

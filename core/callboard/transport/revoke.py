@@ -1,4 +1,4 @@
-"""Revoking a client in every server of this user."""
+"""Revokes a client's access to all of this user's servers."""
 
 from __future__ import annotations
 

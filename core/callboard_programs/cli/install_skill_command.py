@@ -163,7 +163,7 @@ def _ask_about(name: str, version: str, old: str) -> None:
         print(question, end="", file=sys.stderr, flush=True)
         if sys.stdin.readline().strip().lower() in ("y", "yes"):
             return
-        raise InstallError(f"'{name}' was not installed: {old} stays")
+        raise InstallError(f"'{name}' was not installed: {old} remains installed")
     raise InstallError(
         f"'{name}' was not installed: {old} is installed, which is newer than {version}; "
         "add --downgrade to install it anyway"

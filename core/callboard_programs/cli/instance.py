@@ -17,8 +17,8 @@ _MOST_BYTES = 16 * 2**20
 
 
 def choose(wanted: str | None) -> Instance:
-    """Return the instance whose id starts with ``wanted`` or whose kind it is. If ``wanted`` is
-    None, return the only instance. Raises HostError."""
+    """Return the instance whose id starts with ``wanted`` or whose kind is ``wanted``. If
+    ``wanted`` is None, return the only instance. Raises HostError."""
     running = [entry.instance for entry in listed()]
     matching = [i for i in running if wanted is None or i.id.startswith(wanted) or i.kind == wanted]
     if len(matching) == 1:

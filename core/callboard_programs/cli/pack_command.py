@@ -59,6 +59,6 @@ def _pack(source: Path, out: Path | None) -> Path:
                 entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), _DATE)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
-                entry.create_system = 3  # The system is Unix, so that the modes count.
+                entry.create_system = 3  # Declare Unix, so that the modes are used.
                 archive.writestr(entry, path.read_bytes())
     return target

@@ -151,7 +151,7 @@ class Directory:
 
 
 async def _nothing_to_prepare(link: Link) -> None:
-    """Do nothing, because the directory opens no session."""
+    """Do nothing, because the directory doesn't open a session."""
 
 
 def _as_skill(name: str, known: KnownHost) -> SkillMetadata:

@@ -106,7 +106,7 @@ class Gateway:
         except OSError as error:
             raise HostError(
                 f"can't listen on port {self._port} ({error.strerror or error}): another gateway "
-                "may be running; if not, choose another port with --port, which is then kept"
+                "may be running; if not, choose another port with --port, which is then remembered"
             ) from None
         if self._port and self.token is not None:
             self._keep(KeptAddress(self._port, self.token))

@@ -35,7 +35,7 @@ FRESH = 60.0
 #: Maximum number of sessions kept for further calls, and maximum number of calls that wait for
 #: their clients' answers.
 IDLE_LIMIT, HELD_LIMIT = 8, 64
-#: The key under which the state that the client carries from round to round identifies a call.
+#: The key that identifies a call in the state that the client carries from round to round.
 _HELD = "callboard/held"
 _ROUNDS = ("requestState", "inputResponses")
 

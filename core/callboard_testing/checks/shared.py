@@ -46,7 +46,7 @@ def check_changes(bench: Bench, sample: str) -> None:
 
 
 class OwnObjects:
-    """Needs no ``scene.mutate``, because a host's own skill may make the objects."""
+    """Doesn't need ``scene.mutate``, because a host's own skill may make the objects."""
 
     needs = (SCENE_READ, OBJECT)
 

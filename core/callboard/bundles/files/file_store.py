@@ -62,8 +62,9 @@ class TooLarge(Exception):
 
 
 class FileStore:
-    """The files of one workspace. ``roots`` are absolute folders. ``uploads`` is a separate folder,
-    created at the first upload. Use it from any thread but the main one: it waits for the disk."""
+    """The files of one workspace. ``roots`` are the absolute paths of folders. ``uploads`` is a
+    separate folder, created at the first upload. Use it from any thread but the main one: it waits
+    for the disk."""
 
     def __init__(self, roots: Iterable[Path], uploads: Path) -> None:
         self._roots = [Path(os.path.realpath(root)) for root in roots]
@@ -153,7 +154,7 @@ class FileStore:
         return file_id
 
     def _path_of(self, file_id: str) -> Path:
-        """Return the path of an id. Raises KeyError for an unknown id. Ids from earlier processes
+        """Return the path for an id. Raises KeyError for an unknown id. Ids from earlier processes
         stay valid, so the first unknown id causes a search of all files."""
         if file_id not in self._paths and not self._walked and _ID.fullmatch(file_id):
             self.list_files()

@@ -110,7 +110,7 @@ class HostResourcesPlatform:
         else. Raises CallboardError with the contract's code and data."""
         if method not in METHODS:
             raise MethodNotFound(f"method not found: {method}")
-        # Charged before any check: invalid requests cost as much as valid ones.
+        # Requests are charged before any check, because invalid ones cost as much as valid ones.
         if (wait := self._buckets.take((workspace, bundle))) is not None:
             raise RateLimited(wait)
         params = params or {}
