@@ -252,7 +252,7 @@ def _one(call: Call, index: int, answered: list[Any]) -> Json:
         try:
             tool.output.check(result.get("structuredContent"))
         except SchemaViolation as wrong:
-            raise SkillError(f"{tool.name} broke its own outputSchema: {wrong}") from None
+            raise SkillError(f"{tool.name} violated its own outputSchema: {wrong}") from None
     return result
 
 

@@ -319,7 +319,7 @@ class Dispatcher(RunningCalls):
             try:
                 tool.output.check(result.get("structuredContent"))
             except SchemaViolation as wrong:
-                return results.failure(f"{tool.name} broke its own outputSchema: {wrong}")
+                return results.failure(f"{tool.name} violated its own outputSchema: {wrong}")
         return result
 
     def _finish(self, call: Call, result: Json) -> Json:

@@ -1,4 +1,4 @@
-"""The planned change of a client's file, to be shown before it is written."""
+"""The planned change to a client's file, to be shown before it is written."""
 
 from __future__ import annotations
 

@@ -138,7 +138,7 @@ def held(folder: Path, asked: Path) -> Iterator[HeldFolder]:
 
 
 def _open(real: str) -> int:
-    """Return a handle of the folder, none of whose parts may be a link now. Raises HostError."""
+    """Return a handle to the folder, none of whose parts may be a link now. Raises HostError."""
     handle = os.open("/", _FLAGS)
     try:
         for part in filter(None, real.split("/")):

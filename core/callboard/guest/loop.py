@@ -315,7 +315,7 @@ class GuestLoop:
         with short_turns():
             while self._alive == last_sign and not self._closed:
                 self._slice(perf_counter() + STAND_IN_BUDGET, 0.0)
-                # Any change of these two is followed by a wake-up, which this slice may have
+                # Any change to these two is followed by a wake-up, which this slice may have
                 # consumed.
                 if not (self._selector.more or self._closed or self._alive != last_sign):
                     self._selector.watch()

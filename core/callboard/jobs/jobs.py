@@ -70,7 +70,7 @@ class Job:
         return self._changes.watch(listener)
 
     def note(self, status: JobStatus | None = None) -> None:
-        """Note a change of the status or the progress: set the time and notify the listeners."""
+        """Note a change in the status or the progress: set the time and notify the listeners."""
         if status is not None:
             self.status = status
         self.updated = datetime.now(timezone.utc)

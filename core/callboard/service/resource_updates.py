@@ -10,7 +10,7 @@ from callboard.errors import ResourceNotFound
 from callboard.protocol.subscriptions import Subscriptions
 from callboard.service.resources import ResourceRegistry, ServedResource
 
-#: Seconds within which several changes of the scene become one notification.
+#: Seconds within which several changes to the scene become one notification.
 SCENE_PAUSE = 0.2
 
 

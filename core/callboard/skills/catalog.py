@@ -34,7 +34,7 @@ SkillScope = Literal["bundled", "user", "project", "site"]
 
 
 class CatalogChange(NamedTuple):
-    """A change of the loaded skills. ``unloaded`` are names, ``loaded`` is in the order of their
+    """A change in the loaded skills. ``unloaded`` are names, ``loaded`` is in the order of their
     dependencies. A reloaded skill is in both."""
 
     loaded: tuple[SkillMetadata, ...] = ()

@@ -103,8 +103,8 @@ def require_private(host: str, certificates: Certificates | None) -> None:
 
 
 def require_private_address(address: str, certificates: Certificates | None) -> None:
-    """Do the same for an address such as ``tcp://10.0.0.4:8786``, and raise PeerError if the
-    address isn't valid or needs certificates."""
+    """Raise PeerError if an address such as ``tcp://10.0.0.4:8786`` isn't valid, or needs
+    certificates that weren't given."""
     host: str | None = None
     with suppress(ValueError):
         split = urlsplit(address)

@@ -63,7 +63,7 @@ class WarmHost:
 
     @contextmanager
     def client_for(self, timeout: float | None) -> Iterator[Client]:
-        """Yield a client of the host. After ``timeout`` seconds in the block, the host is killed.
+        """Yield a client for the host. After ``timeout`` seconds in the block, the host is killed.
         Raises HostLost if the host is gone or doesn't answer."""
         with self._process.in_time(timeout):
             try:

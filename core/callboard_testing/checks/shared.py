@@ -32,7 +32,7 @@ _CHANGES: dict[str, dict[str, object]] = {
 
 
 def check_changes(bench: Bench, sample: str) -> None:
-    """Check that each change of a sample is verified or doubted, or is refused with a HostError and
+    """Check that each change to a sample is verified or doubted, or is refused with a HostError and
     leaves the scene as it was."""
     for tool, asked in _CHANGES.items():
         path = bench.sample(sample)

@@ -139,7 +139,7 @@ def settle(obj: bpy.types.Object | None = None) -> None:
 
 def objects() -> list[bpy.types.Object]:
     """Return the scene's objects in its order. Don't change the list, and don't keep it beyond a
-    change of the scene."""
+    change to the scene."""
     return listed().objects
 
 

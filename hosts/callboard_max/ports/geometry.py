@@ -120,7 +120,7 @@ def _shape(name: str) -> Node:
 
 
 def _own(name: str) -> Node:
-    """Return the node. Raises HostError when a permanent change of its shape would change other
+    """Return the node. Raises HostError when a permanent change to its shape would change other
     objects too, or isn't possible."""
     node = _shape(name)
     if kind_of(node).startswith("xref"):

@@ -20,7 +20,7 @@ class Soft:
         self.late_notices = False
         #: The plug-ins or node types that this installation doesn't have.
         self.not_installed: set[str] = set()
-        #: Seconds for which the first change of a step holds the main thread.
+        #: Seconds for which the first change in a step holds the main thread.
         self.cook_seconds = 0.0
         #: True while a window that isn't Qt's waits for the artist.
         self.native_dialog = False

@@ -246,7 +246,8 @@ class Bundles:
             home.rename(trash)
         except OSError as error:
             raise InstallError(
-                f"'{home.name}' is in use ({error.strerror}); close what uses it and try again"
+                f"'{home.name}' is in use ({error.strerror}); close the program that uses it, "
+                "and try again"
             ) from None
         remove_tree(trash)
 

@@ -28,8 +28,8 @@ class StepRequest(PeerRequest):
         self._step = step
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Note the changes of a call of this attempt. This is called for every call that ends
-        during the attempt."""
+        """Note the changes that a call in this attempt made. This is called for every call that
+        ends during the attempt."""
         if call.request is self:
             self.changes.note(call)
 

@@ -98,8 +98,8 @@ def _sliced(work: Generator[None, None, Answer]) -> Generator[None, None, Answer
 
 
 def _states(references: Sequence[Any]) -> list[str]:
-    """Return each file's state, which is only ``outside`` for a file that the call isn't allowed to
-    read."""
+    """Return each file's state. For a file that the call isn't allowed to read, that is only
+    ``outside``."""
     leaving = set(outside(each.place for each in references if each.state != "packed"))
     return ["outside" if each.place in leaving else each.state for each in references]
 
