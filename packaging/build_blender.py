@@ -30,6 +30,8 @@ QT = ["PySide6-Essentials", "shiboken6"]
 PYTHONS = ("3.11", "3.13")
 #: The folder in the older add-on's archive, and so the name of its module.
 LEGACY_NAME = "callboard_addon"
+#: The start-up script with which a site serves the older add-on, in any version of Blender.
+SITE_SCRIPT = "serve_callboard.py"
 
 
 def build(out: Path, full: bool) -> list[Path]:
@@ -118,6 +120,7 @@ def build_legacy(out: Path, full: bool = False) -> Path:
     inside, carried = library(PACKAGES)
     files: Files = {f"lib/{name}": data for name, data in inside.items()}
     files["__init__.py"] = _entry()
+    files[SITE_SCRIPT] = (HERE / SITE_SCRIPT).read_bytes()
     if full:
         qt = {path.name: path for to in targets(OLDEST_PYTHON) for path in wheels(QT, to)}
         files.update({f"wheels/{name}": path.read_bytes() for name, path in qt.items()})

@@ -104,6 +104,19 @@ def test_a_file_that_cannot_be_meant_starts_nothing(site: Path, text: str, says:
     assert says in refused.value.message
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows knows no mode that keeps the owner out")
+def test_a_users_own_file_that_cannot_be_read_starts_nothing(
+    site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file might forbid something. A link to itself can't be read by root either."""
+    home = tmp_path / "own"
+    home.mkdir()
+    (home / "settings.yaml").symlink_to("settings.yaml")
+    monkeypatch.setenv("CALLBOARD_HOME", str(home))
+    with pytest.raises(SettingsError, match="might forbid something; make it readable, or delete"):
+        config_from({})
+
+
 def test_what_is_named_must_be_there(
     site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -255,7 +255,8 @@ def register(package: str) -> None:
     bpy.types.VIEW3D_HT_header.prepend(questions.draw_mark)
     bpy.types.STATUSBAR_HT_header.append(questions.draw_line)
     addon = bpy.context.preferences.addons.get(package)
-    wanted = addon.preferences.autostart if addon is not None else False
+    # The site's add-on isn't in the user's preferences.
+    wanted = addon is None or addon.preferences.autostart
     if wanted and not bpy.app.background:
         # Blender is still reading its start-up file, so the current scene isn't the artist's yet.
         bpy.app.timers.register(_autostart, first_interval=0.1, persistent=True)

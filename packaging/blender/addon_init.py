@@ -28,7 +28,17 @@ bl_info = {
 _LIB = Path(__file__).parent / "lib"
 
 
+#: False where another copy serves: the site's, or the user's own.
+_serves = False
+
+
 def register() -> None:
+    global _serves
+    other = sys.modules.get("callboard_blender")
+    if other is not None:
+        print(f"callboard: {Path(__file__).parent} stays idle, because {other.__file__} serves")
+        return
+    _serves = True
     if _LIB.is_dir():
         sys.path.insert(0, str(_LIB))
     try:
@@ -36,11 +46,16 @@ def register() -> None:
 
         addon.register(__package__)
     except BaseException:
+        _serves = False
         _forget()
         raise
 
 
 def unregister() -> None:
+    global _serves
+    if not _serves:
+        return
+    _serves = False
     from callboard_blender import addon
 
     addon.unregister()

@@ -238,6 +238,35 @@ def test_where_nothing_is_it_says_so(
     assert not (tmp_path / "nobody").exists()
 
 
+def test_what_the_site_serves_is_not_copied(
+    run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAYA_APP_DIR", str(tmp_path / "maya"))
+    (tmp_path / "maya" / "2026").mkdir(parents=True)
+    assert "install callboard into Maya 2026" in run("--dry-run")[1]
+    (tmp_path / "site" / "maya").mkdir(parents=True)
+    monkeypatch.setenv("CALLBOARD_SITE", str(tmp_path / "site"))
+    assert "copy nothing for maya: the site's folder serves it" in run("--dry-run")[1]
+    status, out, err = run("--yes", "--no-trial")
+    assert (status, "copied nothing for maya" in out) == (0, True), err
+    assert list((tmp_path / "maya").rglob("*")) == [tmp_path / "maya" / "2026"]
+    assert run("--undo", "--yes")[0] == 0
+    assert (home / ".cursor" / "mcp.json").read_bytes() == CURSOR
+
+
+def test_entries_that_config_wrote_are_undone(
+    run: Run, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "cursor", "--write", "--user"]) == 0, capsys.readouterr().err
+    file = home / ".cursor" / "mcp.json"
+    assert file.read_bytes() != CURSOR
+    assert f"would remove callboard from {file}" in run("--undo", "--dry-run")[1]
+    status, out, _ = run("--undo", "--yes")
+    assert (status, f"remove callboard from {file}" in out) == (0, True)
+    assert "callboard" not in file.read_text("utf-8")
+    assert "nothing to undo" in run("--undo", "--yes")[1]
+
+
 @pytest.mark.slow
 def test_where_no_client_is_it_says_how_to_name_one(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

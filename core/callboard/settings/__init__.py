@@ -355,8 +355,8 @@ def _number(text: str) -> Any:
 
 
 def _file(label: str, path: Path, *, needed: bool = False, own: bool = False) -> Source:
-    """Return the settings in a file. Where the user's ``own`` file can't be read, because their
-    home is broken, a server starts without it. Raises SettingsError."""
+    """Return the settings in a file. Where the folder of the user's ``own`` file can't be entered,
+    because their home is broken, a server starts without it. Raises SettingsError."""
     label = f"{label} ({path})"
     try:
         refuse_special(path)
@@ -370,13 +370,24 @@ def _file(label: str, path: Path, *, needed: bool = False, own: bool = False) ->
             raise SettingsError(f"{label}: there is no such file; correct or unset it") from None
         return Source(label, {})
     except OSError as error:
-        if own:
+        if own and not _exists(path):
             log.warning("%s can't be read: %s", label, error.strerror or error)
             return Source(label, {})
-        raise SettingsError(f"{label} can't be read: {error.strerror or error}") from None
+        raise SettingsError(
+            f"{label} can't be read ({error.strerror or error}), and it might forbid something; "
+            "make it readable, or delete it"
+        ) from None
     except UnicodeDecodeError:
         raise SettingsError(f"{label} isn't UTF-8; save it as UTF-8") from None
     return _read(label, path, text)
+
+
+def _exists(path: Path) -> bool:
+    try:
+        path.lstat()
+    except OSError:
+        return False
+    return True
 
 
 def _read(label: str, path: Path, text: str) -> Source:

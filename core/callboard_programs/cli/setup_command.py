@@ -73,7 +73,7 @@ def _undo(arguments: argparse.Namespace, tell: Tell) -> Json:
 
 def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
     intended = plan(arguments.host, arguments.client, arguments.gateway)
-    if not intended.hosts and not intended.clients:
+    if not intended.hosts and not intended.clients and not intended.served:
         raise HostError(
             "no application and no client was found here; start each of them once, or name them "
             "with --host and --client"
@@ -106,7 +106,9 @@ def _done(intended: Plan, kept: Backup, arguments: argparse.Namespace, tell: Tel
         with watched(done.hosts, kept):
             trial = try_out(client, tell)
         tell(trial)
-    steps = ["start the application"] if intended.hosts else []
+    steps = ["start the application"] if intended.hosts or intended.served else []
+    for host in intended.served:
+        tell(f"copied nothing for {host}: the site's folder serves it")
     if client is not None:
         steps.append("restart your clients, or have them reload their servers")
     elif not intended.clients:

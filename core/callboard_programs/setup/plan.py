@@ -13,6 +13,7 @@ from callboard.clients.book import ClientBook
 from callboard.clients.kept_tokens import token_of
 from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
+from callboard.ground.folders import site_folder
 from callboard.panel.client_files import formats_allowed, require_allowed
 from callboard_programs.gateway.kept_address import gateway_url
 from callboard_programs.install.hosts import HOSTS, installer
@@ -62,12 +63,15 @@ class ClientPlan:
 class Plan:
     hosts: list[HostPlan]
     clients: list[ClientPlan]
+    #: The applications that get callboard from the site's folder.
+    served: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """Return the plan as lines of text, including a line for each client that is left alone."""
         lines = [
             f"install callboard into {', '.join(host.versions) or host.host}" for host in self.hosts
         ]
+        lines += [f"copy nothing for {host}: the site's folder serves it" for host in self.served]
         for client in self.clients:
             if client.refused:
                 lines.append(f"leave {client.known.title} alone: {client.refused}")
@@ -113,17 +117,29 @@ def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
     if clients:
         known = {name: require_allowed(name) for name in clients}
         here = list(clients)
-    return Plan(_hosts(hosts), [_client(name, known[name].users, gateway) for name in here])
+    served = tuple(host for host in hosts or HOSTS if _is_served(host))
+    return Plan(
+        [one for one in _hosts(hosts, served) if one.versions],
+        [_client(name, known[name].users, gateway) for name in here],
+        served,
+    )
 
 
-def _hosts(wanted: Sequence[str]) -> list[HostPlan]:
-    everything = [HostPlan(host, installer(host).user_folders()) for host in wanted or HOSTS]
+def _is_served(host: str) -> bool:
+    """Return whether the site's folder serves this application: it has a folder of that name."""
+    site = site_folder()
+    return site is not None and (site / host).is_dir()
+
+
+def _hosts(wanted: Sequence[str], served: Sequence[str]) -> list[HostPlan]:
+    own = [host for host in wanted or HOSTS if host not in served]
+    everything = [HostPlan(host, installer(host).user_folders()) for host in own]
     if wanted and (absent := [each.host for each in everything if not each.versions]):
         raise PeerError(
             f"not found on this machine, or never started: {', '.join(absent)}; "
             f"`callboard install --help` says how to specify its folder"
         )
-    return [each for each in everything if each.versions]
+    return everything
 
 
 def _client(name: str, known: ClientFormat, gateway: bool) -> ClientPlan:

@@ -35,7 +35,7 @@ def undo(tell: Tell, dry_run: bool = False) -> bool:
     again. Raises HostError if callboard is running anywhere, if another setup is running, or if
     callboard can't be removed from a host."""
     if not data_folder().is_dir():
-        return _nothing(tell)
+        return _undo_clients(tell, dry_run)
     with only_one():
         kept = read_kept()
         if kept is not None and not _undo_all(kept, tell, dry_run):
@@ -43,7 +43,7 @@ def undo(tell: Tell, dry_run: bool = False) -> bool:
     # Do this after the lock is released, because Windows can't remove a file that is open.
     if kept is None:
         end_kept()
-        return _nothing(tell)
+        return _undo_clients(tell, dry_run)
     if not dry_run:
         end_kept()
     _undo_own(kept, tell, dry_run)
@@ -52,9 +52,28 @@ def undo(tell: Tell, dry_run: bool = False) -> bool:
     return True
 
 
-def _nothing(tell: Tell) -> bool:
-    tell("nothing to undo: `callboard setup` changed nothing here")
-    return True
+def _undo_clients(tell: Tell, dry_run: bool) -> bool:
+    """Remove the entries that ``callboard config --write`` wrote into the user's client files. Only
+    these can be there when setup has changed nothing. Return whether all are removed."""
+    found, done = False, True
+    for known in (one.users for one in formats().values()):
+        path = known.path
+        if path is None or not path.exists():
+            continue
+        try:
+            change = without(known, path)
+            if not change.difference:
+                continue
+            tell(f"remove callboard from {path}")
+            if not dry_run:
+                change.write()
+        except (CallboardError, OSError) as error:
+            tell(f"leave {path}: {error}")
+            done = False
+        found = True
+    if not found:
+        tell("nothing to undo: `callboard setup` changed nothing here")
+    return done
 
 
 def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:

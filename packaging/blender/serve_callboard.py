@@ -1,0 +1,48 @@
+"""Blender's start-up script of a site: serves callboard to everybody from the site's folder.
+
+It belongs in ``blender/startup`` of the site's folder. The file ``version`` there names the version
+of callboard that a starting Blender uses. A Blender that runs keeps its own.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import addon_utils  # type: ignore[import-not-found]
+import bpy
+
+_NAME = "callboard_addon"
+
+
+def register() -> None:
+    site = Path(__file__).resolve().parents[2]
+    try:
+        version = (site / "version").read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        print(f"callboard: doesn't serve, because {site / 'version'} can't be read: {error}")
+        return
+    folder = site / "versions" / version / "blender"
+    if not (folder / _NAME).is_dir():
+        print(f"callboard: doesn't serve, because {folder / _NAME} doesn't exist")
+        return
+    os.environ.setdefault("CALLBOARD_SITE", str(site))
+    # It comes before the user's own copy of that name.
+    sys.path.insert(0, str(folder))
+    addon_utils.enable(_NAME)
+    bpy.app.handlers.load_post.append(_again)
+
+
+@bpy.app.handlers.persistent
+def _again(*_: object) -> None:
+    """Enable the add-on again: with an application template or factory settings, Blender disables
+    every add-on, and enables only those that the user's preferences name."""
+    if not addon_utils.check(_NAME)[1]:
+        addon_utils.enable(_NAME)
+
+
+def unregister() -> None:
+    if _again in bpy.app.handlers.load_post:
+        bpy.app.handlers.load_post.remove(_again)
+    addon_utils.disable(_NAME)
