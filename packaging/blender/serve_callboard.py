@@ -10,7 +10,7 @@ import os
 import sys
 from pathlib import Path
 
-import addon_utils  # type: ignore[import-not-found]
+import addon_utils
 import bpy
 
 _NAME = "callboard_addon"
@@ -34,7 +34,7 @@ def register() -> None:
     bpy.app.handlers.load_post.append(_again)
 
 
-@bpy.app.handlers.persistent
+@bpy.app.handlers.persistent  # type: ignore[untyped-decorator]
 def _again(*_: object) -> None:
     """Enable the add-on again: with an application template or factory settings, Blender disables
     every add-on, and enables only those that the user's preferences name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -122,3 +123,59 @@ def test_install_enable_serve_disable(built: list[Path], tmp_path: Path, python:
     ours = ("callboard", "tornado", "yaml", "fastjsonschema", "platformdirs", "watchdog")
     assert [p for p in (user / "extensions").rglob("*") if p.name.lower().startswith(ours)] == []
     assert list((tmp_path / "callboard" / "instances").iterdir()) == []
+
+
+#: Prints where callboard is served from, again after another application template, and after the
+#: user's own copy is enabled and disabled.
+_SERVED = """
+import os, sys, bpy
+def served():
+    print(hasattr(bpy.types, "CALLBOARD_OT_start") and sys.modules["callboard_blender"].__file__)
+served()
+bpy.ops.wm.read_homefile(app_template="Sculpting")
+served()
+sys.path.insert(0, sys.argv[1])
+import own_copy
+own_copy.register()
+own_copy.unregister()
+served()
+sys.stdout.flush()
+os._exit(0)  # The module bpy hangs at its end once it has read a template.
+"""
+
+
+def test_a_site_serves_everybody_the_version_that_its_file_names(
+    built: list[Path], tmp_path: Path
+) -> None:
+    need("bpy")
+    site, user = tmp_path / "site", tmp_path / "user"
+    for version in ("1", "2"):
+        with zipfile.ZipFile(built[1]) as archive:
+            archive.extractall(site / "versions" / version / "blender")
+    addon = site / "versions" / "1" / "blender" / "callboard_addon"
+    (site / "blender" / "startup").mkdir(parents=True)
+    shutil.copy(addon / "serve_callboard.py", site / "blender" / "startup")
+    shutil.copytree(addon, user / "own_copy")
+    for version, says in (("1", "versions/1/"), ("2", "versions/2/"), ("3", "doesn't serve")):
+        (site / "version").write_text(f"{version}\n")
+        done = subprocess.run(
+            [sys.executable, "-c", _SERVED, str(user)],
+            capture_output=True,
+            text=True,
+            timeout=100,
+            env={
+                **os.environ,
+                "BLENDER_SYSTEM_SCRIPTS": str(site / "blender"),
+                "BLENDER_USER_RESOURCES": str(tmp_path / "blender"),
+                "CALLBOARD_HOME": str(tmp_path / "callboard"),
+            },
+            check=False,
+        )
+        told = done.stdout.replace("\\", "/")
+        if version == "3":
+            assert says in told, done.stderr
+        else:
+            assert [line for line in told.splitlines() if line.startswith(str(site))] == [
+                f"{site}/{says}blender/callboard_addon/lib/callboard_blender/__init__.py"
+            ] * 3, done.stdout + done.stderr
+            assert "own_copy stays idle" in told

@@ -55,7 +55,7 @@ def undo(tell: Tell, dry_run: bool = False) -> bool:
 def _undo_clients(tell: Tell, dry_run: bool) -> bool:
     """Remove the entries that ``callboard config --write`` wrote into the user's client files. Only
     these can be there when setup has changed nothing. Return whether all are removed."""
-    found, done = False, True
+    removing, done = False, True
     for known in (one.users for one in formats().values()):
         path = known.path
         if path is None or not path.exists():
@@ -70,8 +70,8 @@ def _undo_clients(tell: Tell, dry_run: bool) -> bool:
         except (CallboardError, OSError) as error:
             tell(f"leave {path}: {error}")
             done = False
-        found = True
-    if not found:
+        removing = True
+    if not removing:
         tell("nothing to undo: `callboard setup` changed nothing here")
     return done
 
