@@ -53,7 +53,7 @@ class ExportTarget:
 
 @dataclass(frozen=True)
 class PolicyLocks:
-    """The parts of the machine's policy that aren't settings of each server's own."""
+    """The parts of the machine's policy that aren't a server's own settings."""
 
     #: The policy's name and place, or empty if there is none.
     policy: str = ""

@@ -105,7 +105,7 @@ class SkillBench:
         return sorted(self.skill.wire_name(tool.name) for tool in self.skill.tools)
 
     def call(self, tool: str, **arguments: Any) -> Any:
-        """Call a tool to its end, and return its structured result. The skill's own tools may be
+        """Call a tool to completion, and return its structured result. The skill's own tools may be
         named without the skill's name. Raises ToolFailed when the tool fails, and CallboardError if
         the call never reaches the tool, for example because of missing capabilities or a path
         outside the roots."""
@@ -143,7 +143,7 @@ class SkillBench:
         return content["text"] if "text" in content else base64.b64decode(content["blob"])
 
     def workflow(self, name: str, **inputs: Any) -> Json:
-        """Run one of the skill's workflows to its end, and return its status with every step's
+        """Run one of the skill's workflows to completion, and return its status with every step's
         result. Raises ToolFailed if the workflow fails."""
         __tracebackhide__ = True  # see result()
         full = name if "." in name else f"{self.skill.name}.{name}"

@@ -226,10 +226,10 @@ def site_launcher() -> str | None:
 def bridge() -> list[str] | None:
     """Return the command with which a client can start the bridge on this machine, or None.
 
-    The site's launcher comes first, because entries last longer than a version's own folder.
-    Inside an application, Python's executable is the application itself, or an interpreter with
-    other packages than the application's. So the executable is used only if callboard is installed
-    for that interpreter.
+    The site's launcher comes first, because entries last longer than a version's own folder. Inside
+    an application, Python's executable is the application itself, or an interpreter with packages
+    other than the application's. So the executable is used only if callboard is installed for that
+    interpreter.
     """
     if (launcher := site_launcher()) is not None:
         return [launcher, *COMMAND[1:]]

@@ -12,7 +12,7 @@ def lazy_names(
     face: str, homes: Mapping[str, str]
 ) -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__all__``, ``__getattr__`` and ``__dir__`` of a module. ``homes`` maps modules to
-    the names that the face exports from each, separated by spaces."""
+    the names that the interface exports from each, separated by spaces."""
     home_of = {name: home for home, names in homes.items() for name in names.split()}
     names = sorted(home_of)
 

@@ -28,7 +28,7 @@ class AttributesPort(Protocol):
     """Capability ``attributes``: the attributes of an object under the host's own names. Values are
     JSON: true or false, a number, a string, or a list of these.
 
-    Paths of files can't be set, and neither can anything for which there is a better tool.
+    File paths can't be set, and neither can anything for which there is a better tool.
     """
 
     def names(self, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from callboard.content import Json
 
 
 class RenderPort(Protocol):
-    """Capability ``render``. Rendering is sliced: one frame a step. If there are outputs of the
+    """Capability ``render``. Rendering is sliced: one frame per step. If there are outputs of the
     scene that a call isn't allowed to write, ``left_out`` in its result lists them."""
 
     def still(self, path: str, width: int, height: int, frame: int | None) -> Json:

@@ -50,7 +50,7 @@ class Failure(NamedTuple):
 
 
 class ToolDeclaration(NamedTuple):
-    """One entry of ``tools.yaml``. ``script`` is absolute and inside the skill's folder, or None
+    """One entry in ``tools.yaml``. ``script`` is absolute and inside the skill's folder, or None
     when no script was found."""
 
     name: str
