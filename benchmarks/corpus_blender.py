@@ -91,8 +91,10 @@ MAY = {
     "blender_library__make_override": r"Object\.instance_collection",
     "blender_data__(replace|purge)": "",
     "(structure__(create|add_to)_group)": r"Collection\.(objects|collection_objects)",
-    "(geometry|blender_modelling)__remove_modifier": r"Object\.modifiers",
+    # A particle system is a modifier, too.
+    "(geometry|blender_modelling)__remove_modifier": r"Object\.(modifiers|particle_systems)",
     "animation__.*keys|animation__bake": r"(Object|Action)\.(animation_data|fcurves|layers|groups)",
+    "animation__bake": r"Object\.constraints",
     "(geometry|blender_modelling)__.*": (
         r"Mesh\.(vertices|edges|polygons|loops|attributes|uv_layers|weights)"
     ),
@@ -121,6 +123,15 @@ def reference(block: bpy.types.ID, by_name: bool = False) -> str:
     return f"{kind} {block.name_full if by_name else block.session_uid}"
 
 
+def unused() -> set[str]:
+    """Return the linked data that no local data uses, not even through other linked data."""
+    users = bpy.data.user_map()
+    linked = {block for block in users if block.library and not block.use_fake_user}
+    while used := {block for block in linked if not users[block] <= linked}:
+        linked -= used
+    return {reference(block) for block in linked}
+
+
 class Contents:
     """Each value of each datablock, by datablock and path: ``values[block][path]``.
 
@@ -134,15 +145,13 @@ class Contents:
         self.values: dict[str, dict[str, str]] = {}
         self.names: dict[str, str] = {}
         self.linked: set[str] = set()
-        #: Linked data without users, which neither a file nor Blender's undo keeps.
-        self.unused: set[str] = set()
+        #: Linked data that no local data uses, which neither a file nor Blender's undo keeps.
+        self.unused = set() if by_name else unused()
         for block in datablocks():
             key = reference(block, by_name)
             self.names[key] = block.name_full
             if block.library:
                 self.linked.add(key)
-                if not block.users:
-                    self.unused.add(key)
             self._seen: dict[tuple[int, str], str] = {}
             self._into = self.values[key] = {}
             if not by_name or block.users or block.use_fake_user:

@@ -140,6 +140,13 @@ class BlenderStructure:
     def add(self, group: str, objects: Sequence[str]) -> str:
         collection, added = _own(group), [find(name) for name in objects]
         there = set(collection.objects)
+        for obj in added:
+            shown = obj.instance_collection
+            if shown and collection in {shown, *shown.children_recursive}:
+                raise HostError(
+                    f"'{obj.name}' shows instances of '{shown.name}', so it can't be in"
+                    f" '{collection.name}'; put it in a group outside of that one"
+                )
         self._changes.touch()
         for obj in dict.fromkeys(added):
             if obj not in there:
