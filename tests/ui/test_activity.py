@@ -147,7 +147,7 @@ def test_an_agents_turn_is_taken_back_by_one_button(open_panel: Any) -> None:
         activity = shown.panel.activity
         assert not activity.turn.isEnabled()
         create(shown, client, "first", "second", "third")
-        shown.until(lambda: activity.turn.text() == "Undo the agent's turn (3)")
+        shown.until(lambda: activity.turn.text() == "Undo the last 3 changes")
         shown.click(activity.turn)
         shown.until(lambda: struck(shown) == [True, True, True])
         shown.until(lambda: reads(activity, "Undone, changes: 3"))

@@ -325,7 +325,8 @@ class ActivityTab(QWidget):
 
     def _show_turn(self) -> None:
         count = len(agents_turn(self._changes))
-        self.turn.setText(self.tr("Undo the agent's turn ({0})").format(count))
+        several = self.tr("Undo the last {0} changes").format(count)
+        self.turn.setText(several if count > 1 else self.tr("Undo the last change"))
         self.turn.setEnabled(count > 0)
 
     def _undo_turn(self) -> None:
