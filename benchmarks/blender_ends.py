@@ -5,8 +5,8 @@
 A loop, an operator that loops, a sleep, a render by a tool and a render by a script are each
 stopped by Escape (held by xdotool), by ``callboard stop``, by the end of the client's session and
 by the limit of 30 s. Columns: seconds until the client was answered and until the window was
-redrawn with the change undone, the answer, how long another client waited to be refused as busy,
-and how late a thread that only sleeps was woken.
+redrawn with the change undone, the answer, how long another client waited to be refused as busy the
+first time and later, and how late a thread that only sleeps was woken.
 
 Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
 """
@@ -163,8 +163,9 @@ def one(gui: rig.Gui, hold: str, way: str) -> bool:
         gui.xdotool("keyup", "Escape")
     beside.end() if free is not None else beside.over.set()
     cells = [hold, way, _seconds(answered), _seconds(free), (answer + " " + reply).strip()]
-    waits = sorted(beside.refused) or [0.0]
-    cells += [f"{waits[len(waits) // 2] * 1000:.0f}, {waits[-1] * 1000:.0f} ms"]
+    first, waits = beside.refused[:1] or [0.0], sorted(beside.refused[1:]) or [0.0]
+    waits = [*first, waits[len(waits) // 2], waits[-1]]
+    cells += [", ".join(f"{wait * 1000:.0f}" for wait in waits) + " ms"]
     cells += [f"{beside.machine * 1000:.0f} ms"]
     print("|", " | ".join([*cells, str(dict(beside.answers))]).replace("\n", " "), "|", flush=True)
     if free is not None:
@@ -189,7 +190,7 @@ def main() -> int:
         archive, number = rig.build_addon(Path(folder)), 0
         print(
             "| held by | ended by | answered | free | answer "
-            "| others refused: median, max | machine, max | |"
+            "| others refused: first, then median, max | machine, max | |"
         )
         print("|---|---|---|---|---|---|---|---|")
         while rows:

@@ -61,6 +61,8 @@ T = TypeVar("T")
 DEFAULT_TIMEOUT = 300.0
 #: Seconds after which a script without a time limit is given up in an application with a GUI.
 SCRIPT_IN_A_WINDOW = 30.0
+#: Seconds for sending refusals before the artist's key is looked for.
+_REFUSALS_FIRST = 0.05
 
 #: Host errors that are reported as JSON-RPC errors, because no tool ran or its outcome isn't known.
 HOST_REFUSALS = (HostBusy, CallTimeout, Paused, CallCancelled, NotRecorded)
@@ -141,7 +143,8 @@ class Dispatcher(RunningCalls):
         self.main.refuse_behind_script()
         self.main.say_waiting()
         if not self.host.identity.headless:
-            self._way_out.begin()
+            # Loading what asks for the key can take 50 ms beside a script that computes.
+            self._guest.loop.call_later(_REFUSALS_FIRST, lambda: self._way_out.begin())
 
     def release(self) -> tuple[Turn | None, list[Call]]:
         """End the running calls and whatever holds the main thread, on the artist's behalf. Return

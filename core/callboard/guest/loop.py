@@ -35,8 +35,9 @@ from callboard.ports.host import Host
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: Seconds without a sign from the main thread after which the watcher stands in.
-STAND_IN = 0.25
+#: Seconds without a sign from the main thread after which the watcher stands in. A call that comes
+#: meanwhile waits as long, and has to be answered within 0.25 s.
+STAND_IN = 0.2
 #: Seconds that one slice may take while the watcher stands in.
 STAND_IN_BUDGET = 0.008
 #: Seconds for sending the answers in a tick whose time a turn has used up.
