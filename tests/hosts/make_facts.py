@@ -153,6 +153,25 @@ def _classes(tree: ast.Module, words: set[str]) -> dict[str, str]:
     return {name: " ".join(sorted(members(name))) for name in sorted(classes.keys() & words)}
 
 
+def _keywords(tree: ast.Module, words: set[str]) -> dict[str, str]:
+    """Return the parameters of each mentioned function, method and class that an adapter mentions
+    as well."""
+    found: dict[str, set[str]] = {}
+
+    def read(body: list[ast.stmt], inside: str) -> None:
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                read(node.body, node.name)
+            elif isinstance(node, ast.FunctionDef):
+                name = inside if node.name == "__init__" else node.name
+                given = {each.arg for each in (*node.args.args, *node.args.kwonlyargs)}
+                found.setdefault(name, set()).update(given - {"self"})
+
+    read(tree.body, "")
+    both = {name: given & words for name, given in found.items() if name in words}
+    return {name: " ".join(sorted(given)) for name, given in sorted(both.items()) if given}
+
+
 def _names(tree: ast.Module) -> set[str]:
     own = set()
     for node in tree.body:
@@ -172,11 +191,13 @@ def houdini(folder: Path) -> dict[str, Any]:
     words = set(re.findall(r"\w+", texts(HOSTS / "callboard_houdini", HERE / "doubles/houdini")))
     words.add("GeometryViewportDisplaySet")
     hom: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
     for version in ("20.5", "21.0"):
         stub = folder / f"hou-{version}/hou-stubs/__init__.pyi"
         tree = ast.parse(stub.read_text(encoding="utf-8"))
         rest = _names(tree) & words
         hom[version] = {"": " ".join(sorted(rest)), **_classes(tree, words)}
+        keywords[version] = _keywords(tree, words)
     nodes: dict[str, Any] = {}
     for where, names in NODES.items():
         for name in names.split():
@@ -188,6 +209,7 @@ def houdini(folder: Path) -> dict[str, Any]:
             name: SOURCES[name] for name in ("hou-20.5", "hou-21.0", "jungle-ams", "houdini_ramen")
         },
         "hom": hom,
+        "keywords": keywords,
         "nodes": nodes,
     }
 

@@ -25,9 +25,13 @@ PROJECT = HERE.parents[1]
 HOSTS = ("maya", "houdini", "max")
 #: The names by which each adapter imports its application's modules.
 ROOTS = {"maya": ("cmds", "om", "mel", "maya_utils", "omui"), "houdini": ("hou",), "max": ("rt",)}
+#: The modules of Maya's Python API, by those names.
+_MODULES = {"om": "OpenMaya", "omui": "OpenMayaUI"}
 #: A word, a type with its version, or a plug.
 _WORD = re.compile(r"[|.]?\w+(?:::[\d.]+|(?:\.\w+)+)?")
 _MODES = {"query": "q", "edit": "e"}
+#: The types of Maya's arguments that a constant can be given for.
+_FITTING = {"bool": ("bool",), "int": ("int", "float"), "float": ("float",), "str": ("str",)}
 
 
 @cache
@@ -154,16 +158,30 @@ def words(host: str) -> Iterator[tuple[str, str]]:
                         yield f"{where}:{node.lineno}", word
 
 
-def keywords(host: str) -> Iterator[tuple[str, list[str], list[str]]]:
-    """Yield the place, the name and the keywords of each call to the application."""
+def keywords(host: str) -> Iterator[tuple[str, str, ast.Call]]:
+    """Yield the place, the name and the call of each call to the application."""
     for where, tree in trees(host).items():
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call):
-                parts, named = chain(node.func), [each.arg for each in node.keywords if each.arg]
-                if parts[:1] == ["partial"] and node.args:
-                    parts = chain(node.args[0])
-                if parts and parts[0] in ROOTS[host]:
-                    yield f"{where}:{node.lineno}", parts, named
+            if isinstance(node, ast.Call) and (name := called(host, node)):
+                yield f"{where}:{node.lineno}", name, node
+
+
+def called(host: str, call: ast.Call) -> str:
+    """Return the name of what is called, if it is the application's. In 3ds Max it is the name of
+    the whole interface."""
+    parts = chain(call.func)
+    if parts[:1] == ["partial"] and call.args:
+        parts = chain(call.args[0])
+    if len(parts) > 1 and parts[0] in ROOTS[host]:
+        return parts[-1] if host == "houdini" else parts[1]
+    if host == "houdini" and isinstance(call.func, ast.Attribute):
+        name = call.func.attr
+        return name if name in hom() - own_words() - defined(host) else ""
+    return ""
+
+
+def given(call: ast.Call) -> dict[str, ast.expr]:
+    return {each.arg: each.value for each in call.keywords if each.arg}
 
 
 # -- Maya -----------------------------------------------------------------------------------------
@@ -171,11 +189,10 @@ def keywords(host: str) -> Iterator[tuple[str, list[str], list[str]]]:
 
 def wrong_flags() -> Iterator[str]:
     commands = facts("maya")["commands"]
-    for where, (_, name, *_rest), flags in (
-        each for each in keywords("maya") if each[1][0] == "cmds" and len(each[1]) > 1
-    ):
+    for where, name, call in keywords("maya"):
         if name not in commands:
             continue
+        flags = given(call)
         mode = next((letter for flag, letter in _MODES.items() if flag in flags), "c")
         for flag in set(flags) - set(_MODES):
             if f"{name}.{flag}" in unsourced("maya"):
@@ -185,20 +202,28 @@ def wrong_flags() -> Iterator[str]:
             if told is None:
                 yield f"{where}: {name} has no flag {flag}"
                 continue
-            _, modes, _, *missing = told.split()
+            _, modes, types, *missing = told.split()
             if mode not in modes or missing:
                 yield f"{where}: {name}: {flag} in mode {mode}, has {modes} {' '.join(missing)}"
+            value = flags[flag]
+            # In a query, a flag is only named.
+            if mode != "q" and isinstance(value, ast.Constant):
+                kind = type(value.value).__name__
+                if not {*_FITTING[kind]} & {*types.split(",")}:
+                    yield f"{where}: {name}: {flag} takes {types}, not {kind}"
 
 
 def wrong_api() -> Iterator[str]:
-    commands, api = facts("maya")["commands"], facts("maya")["api"]["OpenMaya"]
+    commands, api = facts("maya")["commands"], facts("maya")["api"]
     for where, (root, name, *inner) in members("maya"):
         if root == "cmds" and name not in commands and name not in unsourced("maya"):
             yield f"{where}: no command {name}"
-        elif root == "om" and name not in api:
-            yield f"{where}: OpenMaya has no {name}"
-        elif root == "om" and {*inner[:1]} - {*api[name].split()}:
+        elif root in _MODULES and name not in api[_MODULES[root]]:
+            yield f"{where}: {_MODULES[root]} has no {name}"
+        elif root in _MODULES and {*inner[:1]} - {*api[_MODULES[root]][name].split()}:
             yield f"{where}: {name} has no {inner[0]}"
+        elif root in ("mel", "maya_utils") and f"{root}.{name}" not in unsourced("maya"):
+            yield f"{where}: {root} has no {name}"
 
 
 def known_to_maya() -> set[str]:
@@ -250,6 +275,13 @@ def wrong_hom() -> Iterator[str]:
                 yield f"{where}: hou.{parts[0]} has no {parts[1]} in {version}"
 
 
+def wrong_keywords() -> Iterator[str]:
+    for where, name, call in keywords("houdini"):
+        for version, known in facts("houdini")["keywords"].items():
+            for keyword in given(call).keys() - {*known.get(name, "").split()}:
+                yield f"{where}: {name} has no {keyword} in {version}"
+
+
 # -- 3ds Max --------------------------------------------------------------------------------------
 
 
@@ -277,9 +309,9 @@ def wrong_runtime() -> Iterator[str]:
         for member in {each.lower() for each in inner[:1]} - (of_it or set()):
             if f"{name.lower()}.{member}" not in skipped:
                 yield f"{where}: {name} has no {member}"
-    for where, (_, name, *_rest), named in keywords("max"):
+    for where, name, call in keywords("max"):
         of_it = {*(of_max(name) or ()), "name"}
-        for keyword in {each.lower() for each in named} - of_it:
+        for keyword in {each.lower() for each in given(call)} - of_it:
             if f"{name.lower()}.{keyword}" not in skipped:
                 yield f"{where}: {name} has no {keyword}"
 
@@ -304,7 +336,7 @@ def unknown(host: str, named: Iterator[tuple[str, str]]) -> Iterator[str]:
             yield f"{where}: {name}"
 
 
-def test_every_command_of_maya_has_these_flags_in_every_version() -> None:
+def test_every_command_of_maya_has_these_flags_with_these_types_in_every_version() -> None:
     assert list(wrong_flags()) == []
 
 
@@ -314,6 +346,10 @@ def test_every_command_and_class_of_maya_is_there() -> None:
 
 def test_every_member_of_hom_is_in_every_version() -> None:
     assert list(wrong_hom()) == []
+
+
+def test_every_keyword_of_hom_is_in_every_version() -> None:
+    assert list(wrong_keywords()) == []
 
 
 def test_every_name_of_3ds_max_is_there() -> None:

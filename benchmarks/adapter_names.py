@@ -1,0 +1,301 @@
+"""Counts the application's names in the adapters of Maya, Houdini and 3ds Max, and puts wrong ones
+into a copy of them.
+
+    python benchmarks/adapter_names.py count
+    python benchmarks/adapter_names.py mutate FOLDER [--host maya] [--count 50] [--seed 1]
+
+The first form prints how many names, flags, tokens and properties ``test_adapter_names.py`` checks,
+and how many of them each version's facts have. The second form makes wrong names in a clone of the
+last commit in FOLDER: half of them don't exist, and half are others of the application's own, such
+as another flag of the same command. For each it runs that test, and then the adapter's other quick
+tests until one fails. A second run of the program continues where the first one ended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import random
+import subprocess
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from mutations import PROJECT, QUICK, Mistake, Run, known, shown
+
+sys.path.insert(0, str(PROJECT / "tests" / "hosts"))
+
+import test_adapter_names as names
+
+KINDS = ("name", "flag", "property", "token")
+#: Seconds for one run of tests.
+LIMIT = 240
+
+
+def sites(host: str) -> Iterator[tuple[str, str, ast.AST, int, str]]:
+    """Yield the kind, file, node, distance from the node's end (or -1 for its start) and text of
+    each of the application's names in an adapter. A flag's text is ``command.flag``, and a name's
+    begins with the names before it."""
+    ours = names.own_words() | names.defined(host)
+    theirs = names.known(host) | names.unsourced(host)
+    types = node_types(host)
+    for where, tree in names.trees(host).items():
+        prose, modules = names.docstrings(tree), {*names.ROOTS[host]}
+        others = {"self", *names.others(tree)} - modules
+        for node in ast.walk(tree):
+            match node:
+                case ast.Attribute(attr=attr):
+                    root = {*names.chain(node)[:1]}
+                    if root & modules:
+                        yield "name", where, node, len(attr), ".".join(names.chain(node)[1:])
+                    elif not root & others and attr in theirs and attr not in ours:
+                        yield "property", where, node, len(attr), attr
+                case ast.Call() if command := names.called(host, node):
+                    for each in node.keywords:
+                        if each.arg:
+                            yield "flag", where, each, -1, f"{command}.{each.arg}"
+                case ast.Constant(value=str(text)) if id(node) not in prose:
+                    if text in types or (text in theirs and text not in ours):
+                        yield "token", where, node, len(text) + 1, text
+
+
+def node_types(host: str) -> set[str]:
+    told = names.facts(host)
+    if host == "maya":
+        return set(told["node_types"].split())
+    return {each.partition("/")[2] for each in told["nodes"]} if host == "houdini" else set()
+
+
+# -- counts ---------------------------------------------------------------------------------------
+
+
+def versions(host: str) -> dict[str, Any]:
+    """Return, for each version with facts, a function that says whether they have a name."""
+    told = names.facts(host)
+    if host == "max":
+        every = {
+            version: {*told[version], *" ".join(told[version].values()).split()}
+            for version in ("2021", "later")
+        }
+        return {
+            version: lambda _, text, of=of: _last(text).lower() in of
+            for version, of in every.items()
+        }
+    if host == "houdini":
+        return {
+            version: lambda kind, text, version=version: _houdini_has(version, kind, text)
+            for version in told["hom"]
+        }
+    return {
+        version: lambda kind, text, version=version: _maya_has(version, kind, text)
+        for version in told["versions"]
+    }
+
+
+def _last(text: str) -> str:
+    return text.rpartition(".")[2]
+
+
+def _maya_has(version: str, kind: str, text: str) -> bool:
+    if kind != "flag":
+        return _last(text) in names.known("maya")
+    command, _, flag = text.partition(".")
+    flags = names.facts("maya")["commands"].get(command, {})
+    short = {one.split()[0]: one for one in flags.values()}
+    told = (
+        ""
+        if flag in {*names._MODES, *names._MODES.values()}
+        else flags.get(flag) or short.get(flag)
+    )
+    return told is not None and f"!{version}" not in told.split()
+
+
+def _houdini_has(version: str, kind: str, text: str) -> bool:
+    hom = names.facts("houdini")["hom"][version]
+    in_hom = {*hom, *" ".join(hom.values()).split()}
+    if kind == "flag":
+        command, _, flag = text.partition(".")
+        return flag in names.facts("houdini")["keywords"][version].get(command, "").split()
+    return _last(text) in in_hom or (kind == "token" and text in names.known("houdini"))
+
+
+def count() -> None:
+    print("| adapter | kind | places | different | of them in | listed with a reason | unknown |")
+    print("|---|---|--:|--:|---|--:|--:|")
+    for host in names.HOSTS:
+        found = defaultdict(list)
+        for kind, _, _, _, text in sites(host):
+            found[kind].append(text)
+        for kind in KINDS:
+            distinct, listed = {*found[kind]}, names.unsourced(host)
+            if not distinct:
+                continue
+            of_each = {
+                version: {text for text in distinct if has(kind, text)}
+                for version, has in versions(host).items()
+            }
+            reasons = {
+                text
+                for text in distinct - set.intersection(*of_each.values())
+                if listed & spellings(text)
+            }
+            unknown = distinct - set.union(*of_each.values()) - reasons
+            figures = ", ".join(f"{version} {len(told)}" for version, told in of_each.items())
+            row = (host, kind, len(found[kind]), len(distinct), figures, len(reasons), len(unknown))
+            print("|", " | ".join(map(str, row)), "|", *sorted(unknown))
+
+
+def spellings(text: str) -> set[str]:
+    """Return the spellings under which a name may be listed."""
+    parts = text.split(".")
+    both = {*parts, text, f"maya_utils.{text}", f"mel.{text}"}
+    return both | {each.lower() for each in both}
+
+
+# -- wrong names ----------------------------------------------------------------------------------
+
+
+def planned(host: str, count: int, seed: int) -> list[Mistake]:
+    """Draw places of each kind in turn. At every second place, the wrong name exists elsewhere."""
+    chance = random.Random(f"{host} {seed}")
+    by_kind: defaultdict[str, list[Any]] = defaultdict(list)
+    for each in sites(host):
+        by_kind[each[0]].append(each)
+    drawn = {kind: chance.sample(found, len(found)) for kind, found in by_kind.items()}
+    plan: list[Mistake] = []
+    while len(plan) < count:
+        kind = KINDS[len(plan) % len(KINDS)]
+        if not drawn.get(kind):
+            kind = max(drawn, key=lambda each: len(drawn[each]))
+        _, where, node, back, text = drawn[kind].pop()
+        old = _last(text) if kind != "token" else text
+        real = len(plan) // len(KINDS) % 2 == 1
+        new = another(host, kind, text, by_kind, chance) if real else misspelled(old, host, chance)
+        if new is not None:
+            plan.append(
+                placed(
+                    host,
+                    where,
+                    node,
+                    back,
+                    old,
+                    new,
+                    f"{kind}, {'another' if real else 'misspelled'}",
+                )
+            )
+    return plan
+
+
+def placed(host: str, where: str, node: Any, back: int, old: str, new: str, kind: str) -> Mistake:
+    path = f"hosts/callboard_{host}/{where}"
+    lines = (PROJECT / path).read_bytes().splitlines(keepends=True)
+    if back < 0:
+        start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
+    else:
+        start = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset - back
+    return Mistake(path, node.lineno, kind, start, start + len(old.encode()), old, new)
+
+
+def misspelled(word: str, host: str, chance: random.Random) -> str:
+    """Return the word with one letter twice, which no application has."""
+    everything = names.known(host) | names.unsourced(host) | names.own_words()
+    while True:
+        at = chance.randrange(len(word))
+        wrong = word[:at] + word[at] + word[at:]
+        if word[at].isalpha() and wrong not in everything and wrong.lower() not in everything:
+            return wrong
+
+
+def another(
+    host: str, kind: str, text: str, found: dict[str, list[Any]], chance: random.Random
+) -> str | None:
+    """Return another name of the same kind, or None."""
+    told = names.facts(host)
+    command, _, flag = text.rpartition(".")
+    if kind == "flag":
+        if host == "maya":
+            choice = {*told["commands"].get(command, ())} - {flag, "query", "edit"}
+        else:
+            choice = {each[4].rpartition(".")[2] for each in found["flag"]} - {flag}
+    elif menus := [
+        menu
+        for node in told.get("nodes", {}).values()
+        for parm in node["parms"].values()
+        if kind == "token" and text in (menu := parm.get("menu", ()))
+    ]:
+        choice = {*chance.choice(menus)} - {text, ""}
+    elif text in node_types(host):
+        choice = node_types(host) - {text}
+    else:
+        choice = {_last(each[4]) for each in found[kind]} - {_last(text)}
+    return chance.choice(sorted(choice)) if choice else None
+
+
+def mutate(folder: Path, hosts: list[str], count: int, seed: int) -> None:
+    tree, plan_file, kept = folder / "tree", folder / "plan.json", folder / "outcomes.json"
+    if not plan_file.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["git", "clone", "-q", "--shared", PROJECT, tree], check=True)
+        plan = [each for host in hosts for each in planned(host, count, seed)]
+        plan_file.write_text(json.dumps([asdict(each) for each in plan]), "utf-8")
+    plan = [Mistake(**each) for each in json.loads(plan_file.read_text("utf-8"))]
+    run, outcomes = Run(folder, tree, plan, LIMIT), known(kept)
+    for number, mistake in enumerate(plan):
+        if str(number) not in outcomes:
+            outcomes[str(number)] = outcome(run, mistake)
+            kept.write_text(json.dumps(outcomes, indent=1), "utf-8")
+            print(
+                number, mistake.path, mistake.old, mistake.new, *outcomes[str(number)], flush=True
+            )
+    table = shown(plan, outcomes)
+    (folder / "table.md").write_text(table + "\n", "utf-8")
+    print(table)
+    counts = Counter(
+        (plan[int(n)].path.split("/")[1], plan[int(n)].kind, o) for n, (o, _) in outcomes.items()
+    )
+    for (host, kind, what), number in sorted(counts.items()):
+        print(f"{host}: {kind}: {number} {what}")
+
+
+def outcome(run: Run, mistake: Mistake) -> list[str]:
+    host = mistake.path.split("/")[1].removeprefix("callboard_")
+    tests = run.tree / "tests" / "hosts"
+    files = [str(each) for each in sorted(tests.glob(f"test_{host}*.py"))]
+    several = [
+        str(tests / f"test_{each}.py") for each in ("qt_plugins", "softness", "headless_hosts")
+    ]
+    chosen = {"houdini": "Houdini or houdini", "max": "Max or max", "maya": "Maya or maya"}[host]
+    stages = ([str(tests / "test_adapter_names.py")], files, [*several, "-k", chosen])
+    for stage in stages:
+        mistake.put(run.tree, mistake.new)
+        code, output = run.pytest("-x", "-m", QUICK, "-o", "timeout=60", *stage, seconds=LIMIT)
+        run.clean()
+        if code not in (0, 5):
+            said = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
+            return ["caught", (said or output.splitlines() or ["took too long"])[0][:110]]
+    return ["missed", f"{len(stages)} runs of tests"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    ways = parser.add_subparsers(dest="way", required=True)
+    ways.add_parser("count")
+    mutating = ways.add_parser("mutate")
+    mutating.add_argument("folder", type=Path)
+    mutating.add_argument("--host", choices=names.HOSTS, action="append")
+    mutating.add_argument("--count", type=int, default=50, help="wrong names for each adapter")
+    mutating.add_argument("--seed", type=int, default=1)
+    asked = parser.parse_args()
+    if asked.way == "count":
+        count()
+    else:
+        hosts = asked.host or list(names.HOSTS)
+        mutate(asked.folder.resolve(), hosts, asked.count, asked.seed)
+
+
+if __name__ == "__main__":
+    main()
