@@ -58,7 +58,7 @@ def sites(host: str) -> Iterator[tuple[str, str, ast.AST, int, str]]:
                     for each in node.keywords:
                         if each.arg:
                             yield "flag", where, each, -1, f"{command}.{each.arg}"
-                case ast.Constant(value=str(text)) if id(node) not in prose:
+                case ast.Constant(value=str(text)) if text and id(node) not in prose:
                     if text in types or (text in theirs and text not in ours):
                         yield "token", where, node, len(text) + 1, text
 
