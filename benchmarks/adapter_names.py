@@ -17,6 +17,7 @@ import argparse
 import ast
 import json
 import random
+import re
 import subprocess
 import sys
 from collections import Counter, defaultdict
@@ -36,31 +37,71 @@ KINDS = ("name", "flag", "property", "token")
 LIMIT = 240
 
 
-def sites(host: str) -> Iterator[tuple[str, str, ast.AST, int, str]]:
-    """Yield the kind, file, node, distance from the node's end (or -1 for its start) and text of
-    each of the application's names in an adapter. A flag's text is ``command.flag``, and a name's
-    begins with the names before it."""
+def sites(host: str) -> Iterator[tuple[str, str, int, str]]:
+    """Yield the kind, file, place in its bytes and text of each of the application's names in an
+    adapter's code. A flag's text is ``command.flag``, and a name's begins with the names before
+    it."""
     ours = names.own_words() | names.defined(host)
-    theirs = names.known(host) | names.unsourced(host)
+    theirs = names.known(host) | told_by(host)
     types = node_types(host)
     for where, tree in names.trees(host).items():
+        source = (PROJECT / f"hosts/callboard_{host}/{where}").read_bytes()
+        lines = [0, *(each.end() for each in re.finditer(rb"\n", source))]
         prose, modules = names.docstrings(tree), {*names.ROOTS[host]}
         others = {"self", *names.others(tree)} - modules
+        keys = {
+            id(key) for each in ast.walk(tree) if isinstance(each, ast.Dict) for key in each.keys
+        }
+        hints = annotations(tree)
         for node in ast.walk(tree):
+            if id(node) in prose | hints or not hasattr(node, "end_lineno"):
+                continue
+            start = lines[node.lineno - 1] + node.col_offset
+            end = lines[node.end_lineno - 1] + node.end_col_offset
             match node:
                 case ast.Attribute(attr=attr):
                     root = {*names.chain(node)[:1]}
                     if root & modules:
-                        yield "name", where, node, len(attr), ".".join(names.chain(node)[1:])
+                        text = ".".join(names.chain(node)[1:])
+                        yield "name", where, end - len(attr), text
                     elif not root & others and attr in theirs and attr not in ours:
-                        yield "property", where, node, len(attr), attr
+                        yield "property", where, end - len(attr), attr
                 case ast.Call() if command := names.called(host, node):
                     for each in node.keywords:
                         if each.arg:
-                            yield "flag", where, each, -1, f"{command}.{each.arg}"
-                case ast.Constant(value=str(text)) if text and id(node) not in prose:
-                    if text in types or (text in theirs and text not in ours):
-                        yield "token", where, node, len(text) + 1, text
+                            at = lines[each.lineno - 1] + each.col_offset
+                            yield "flag", where, at, f"{command}.{each.arg}"
+                case ast.JoinedStr():
+                    # Nodes' attributes, as in f"{node}.visibility".
+                    for plug in re.finditer(rb"}\.(\w+)(?=[\"{.\[])", source[start:end]):
+                        if (text := plug[1].decode()) in theirs:
+                            yield "token", where, start + plug.start(1), text
+                case ast.Constant(value=str(text)) if (
+                    source[end - len(text) - 1 : end - 1] == text.encode()
+                ):
+                    is_key = id(node) in keys and text in ours
+                    if text and (
+                        (text in types and not is_key) or (text in theirs and text not in ours)
+                    ):
+                        yield "token", where, end - len(text) - 1, text
+
+
+def told_by(host: str) -> set[str]:
+    """Return the names without a source that are the application's."""
+    told = json.loads((names.HERE / "facts/unsourced.json").read_text("utf-8"))[host]
+    no = ("names that callboard gives", "suffixes of files", "Python's")
+    return {name for reason, words in told.items() if reason not in no for name in words.split()}
+
+
+def annotations(tree: ast.Module) -> set[int]:
+    """Return the nodes of type hints, which don't run."""
+    hints = [
+        hint
+        for node in ast.walk(tree)
+        for hint in (getattr(node, "annotation", None), getattr(node, "returns", None))
+        if hint is not None
+    ]
+    return {id(each) for hint in hints for each in ast.walk(hint)}
 
 
 def node_types(host: str) -> set[str]:
@@ -127,11 +168,11 @@ def count() -> None:
     print("| adapter | kind | places | different | of them in | listed with a reason | unknown |")
     print("|---|---|--:|--:|---|--:|--:|")
     for host in names.HOSTS:
-        found = defaultdict(list)
-        for kind, _, _, _, text in sites(host):
-            found[kind].append(text)
+        places = defaultdict(list)
+        for kind, _, _, text in sites(host):
+            places[kind].append(text)
         for kind in KINDS:
-            distinct, listed = {*found[kind]}, names.unsourced(host)
+            distinct, listed = {*places[kind]}, names.unsourced(host)
             if not distinct:
                 continue
             of_each = {
@@ -145,7 +186,15 @@ def count() -> None:
             }
             unknown = distinct - set.union(*of_each.values()) - reasons
             figures = ", ".join(f"{version} {len(told)}" for version, told in of_each.items())
-            row = (host, kind, len(found[kind]), len(distinct), figures, len(reasons), len(unknown))
+            row = (
+                host,
+                kind,
+                len(places[kind]),
+                len(distinct),
+                figures,
+                len(reasons),
+                len(unknown),
+            )
             print("|", " | ".join(map(str, row)), "|", *sorted(unknown))
 
 
@@ -165,39 +214,22 @@ def planned(host: str, count: int, seed: int) -> list[Mistake]:
     by_kind: defaultdict[str, list[Any]] = defaultdict(list)
     for each in sites(host):
         by_kind[each[0]].append(each)
-    drawn = {kind: chance.sample(found, len(found)) for kind, found in by_kind.items()}
+    drawn = {kind: chance.sample(places, len(places)) for kind, places in by_kind.items()}
     plan: list[Mistake] = []
     while len(plan) < count:
         kind = KINDS[len(plan) % len(KINDS)]
         if not drawn.get(kind):
             kind = max(drawn, key=lambda each: len(drawn[each]))
-        _, where, node, back, text = drawn[kind].pop()
+        _, where, start, text = drawn[kind].pop()
         old = _last(text) if kind != "token" else text
         real = len(plan) // len(KINDS) % 2 == 1
         new = another(host, kind, text, by_kind, chance) if real else misspelled(old, host, chance)
         if new is not None:
-            plan.append(
-                placed(
-                    host,
-                    where,
-                    node,
-                    back,
-                    old,
-                    new,
-                    f"{kind}, {'another' if real else 'misspelled'}",
-                )
-            )
+            path = f"hosts/callboard_{host}/{where}"
+            line = (PROJECT / path).read_bytes()[:start].count(b"\n") + 1
+            how = f"{kind}, {'another' if real else 'misspelled'}"
+            plan.append(Mistake(path, line, how, start, start + len(old), old, new))
     return plan
-
-
-def placed(host: str, where: str, node: Any, back: int, old: str, new: str, kind: str) -> Mistake:
-    path = f"hosts/callboard_{host}/{where}"
-    lines = (PROJECT / path).read_bytes().splitlines(keepends=True)
-    if back < 0:
-        start = sum(map(len, lines[: node.lineno - 1])) + node.col_offset
-    else:
-        start = sum(map(len, lines[: node.end_lineno - 1])) + node.end_col_offset - back
-    return Mistake(path, node.lineno, kind, start, start + len(old.encode()), old, new)
 
 
 def misspelled(word: str, host: str, chance: random.Random) -> str:
@@ -211,7 +243,7 @@ def misspelled(word: str, host: str, chance: random.Random) -> str:
 
 
 def another(
-    host: str, kind: str, text: str, found: dict[str, list[Any]], chance: random.Random
+    host: str, kind: str, text: str, places: dict[str, list[Any]], chance: random.Random
 ) -> str | None:
     """Return another name of the same kind, or None."""
     told = names.facts(host)
@@ -220,7 +252,7 @@ def another(
         if host == "maya":
             choice = {*told["commands"].get(command, ())} - {flag, "query", "edit"}
         else:
-            choice = {each[4].rpartition(".")[2] for each in found["flag"]} - {flag}
+            choice = {each[3].rpartition(".")[2] for each in places["flag"]} - {flag}
     elif menus := [
         menu
         for node in told.get("nodes", {}).values()
@@ -231,13 +263,15 @@ def another(
     elif text in node_types(host):
         choice = node_types(host) - {text}
     else:
-        choice = {_last(each[4]) for each in found[kind]} - {_last(text)}
+        choice = {_last(each[3]) for each in places[kind]} - {_last(text)}
     return chance.choice(sorted(choice)) if choice else None
 
 
 def mutate(folder: Path, hosts: list[str], count: int, seed: int) -> None:
     tree, plan_file, kept = folder / "tree", folder / "plan.json", folder / "outcomes.json"
     if not plan_file.exists():
+        if subprocess.check_output(["git", "status", "--porcelain", "hosts"], cwd=PROJECT):
+            raise SystemExit("commit the adapters first: the clone has only what is committed")
         folder.mkdir(parents=True, exist_ok=True)
         subprocess.run(["git", "clone", "-q", "--shared", PROJECT, tree], check=True)
         plan = [each for host in hosts for each in planned(host, count, seed)]

@@ -9,13 +9,14 @@ from callboard.host import lazy_names
 
 #: Each module and the names taken from it.
 _HOMES = {
+    "callboard_qt.application.artist_acts": "later",
     "callboard_qt.application.binding": "choose_binding",
     "callboard_qt.application.messages": "Act Messages",
     "callboard_qt.application.names": "family_of only_one translated",
     "callboard_qt.application.options": "Options",
     "callboard_qt.application.undo": "HISTORY OpenStep UndoSteps applied_of",
     "callboard_qt.host": "Dialog Post QtHost no_dialog",
-    "callboard_qt.parts.units": "changes_nothing convert_obj turned_between",
+    "callboard_qt.parts.units": "turned_between",
     "callboard_qt.parts.line_of_sight": "LineOfSight between through",
     "callboard_qt.parts.pictures": "seen seen_or_rendered",
     "callboard_qt.plug_in": "QtPlugIn",
@@ -27,6 +28,7 @@ _HOMES = {
 }
 
 if TYPE_CHECKING:
+    from callboard_qt.application.artist_acts import *
     from callboard_qt.application.binding import *
     from callboard_qt.application.messages import *
     from callboard_qt.application.names import *

@@ -156,7 +156,7 @@ def _classes(tree: ast.Module, words: set[str]) -> dict[str, str]:
 def _keywords(tree: ast.Module, words: set[str]) -> dict[str, str]:
     """Return the parameters of each mentioned function, method and class that an adapter mentions
     as well."""
-    found: dict[str, set[str]] = {}
+    of_names: dict[str, set[str]] = {}
 
     def read(body: list[ast.stmt], inside: str) -> None:
         for node in body:
@@ -165,10 +165,10 @@ def _keywords(tree: ast.Module, words: set[str]) -> dict[str, str]:
             elif isinstance(node, ast.FunctionDef):
                 name = inside if node.name == "__init__" else node.name
                 given = {each.arg for each in (*node.args.args, *node.args.kwonlyargs)}
-                found.setdefault(name, set()).update(given - {"self"})
+                of_names.setdefault(name, set()).update(given - {"self"})
 
     read(tree.body, "")
-    both = {name: given & words for name, given in found.items() if name in words}
+    both = {name: given & words for name, given in of_names.items() if name in words}
     return {name: " ".join(sorted(given)) for name, given in sorted(both.items()) if given}
 
 

@@ -7,6 +7,8 @@ from typing import Any
 
 import hou
 
+from callboard_qt import later
+
 #: The node types whose parameters the adapter sets.
 _OBJECTS = ("cam", "envlight", "geo", "hlight")
 _SHAPES = ("box", "grid", "sphere", "torus", "tube", "normal", "subdivide", "xform")
@@ -19,10 +21,8 @@ def acts() -> Mapping[str, Callable[..., Any]]:
 
 
 def _play(seconds: float) -> None:
-    from qtpy.QtCore import QTimer  # hython may have no Qt.
-
     hou.playbar.play()
-    QTimer.singleShot(round(1000 * seconds), hou.playbar.stop)
+    later(seconds, hou.playbar.stop)
 
 
 def _menus() -> dict[str, dict[str, list[str]]]:

@@ -8,6 +8,8 @@ from typing import Any
 import pymxs
 from pymxs import runtime as rt
 
+from callboard_qt import later
+
 
 def acts() -> Mapping[str, Callable[..., Any]]:
     """Return the actions, as ``Host.acts`` describes them. 3ds Max doesn't list the words that a
@@ -16,7 +18,5 @@ def acts() -> Mapping[str, Callable[..., Any]]:
 
 
 def _play(seconds: float) -> None:
-    from qtpy.QtCore import QTimer  # 3dsmaxbatch may have no Qt.
-
     rt.playAnimation(immediateReturn=True)
-    QTimer.singleShot(round(1000 * seconds), rt.stopAnimation)
+    later(seconds, rt.stopAnimation)

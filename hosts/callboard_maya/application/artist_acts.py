@@ -7,6 +7,8 @@ from typing import Any
 
 from maya import cmds
 
+from callboard_qt import later
+
 #: The attributes that the adapter sets to one of several words, by node type.
 _MENUS = {
     "areaLight": "decayRate",
@@ -31,10 +33,8 @@ def acts() -> Mapping[str, Callable[..., Any]]:
 
 
 def _play(seconds: float) -> None:
-    from qtpy.QtCore import QTimer  # A Maya without a GUI may have no Qt.
-
     cmds.play(state=True)
-    QTimer.singleShot(round(1000 * seconds), lambda: cmds.play(state=False))
+    later(seconds, lambda: cmds.play(state=False))
 
 
 def _renderers() -> list[str]:

@@ -25,8 +25,9 @@ from callboard_maya.application.names import find, full_path, parent_of, paths, 
 from callboard_maya.application.plug_ins import is_loaded
 from callboard_maya.application.undo import unnoticed
 from callboard_maya.parts import transforms
+from callboard_maya.parts.obj_files import changes_nothing, convert_obj
 from callboard_maya.ports import usd
-from callboard_qt import ApplicationExchange, changes_nothing, convert_obj, turned_between
+from callboard_qt import ApplicationExchange, turned_between
 
 #: Maya's names for the translators, and the plug-ins that provide them.
 _READERS = {"fbx": "FBX", "obj": "OBJ", "alembic": "Alembic"}

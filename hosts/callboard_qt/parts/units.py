@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-from callboard.errors import HostError
-from callboard.host import Axes, Rows, sixteen_of
+from callboard.host import Axes, Rows
 
 #: Rotations by the up axes of the file and of the scene.
 _SAME = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
@@ -21,35 +17,3 @@ def turned_between(there: Axes, here: Axes) -> Rows:
     factor = there.meters_per_unit / here.meters_per_unit
     turned = _TURNED.get((there.up_axis, here.up_axis), _SAME)
     return [*([value * factor for value in row] for row in turned), [0.0] * 3]
-
-
-def changes_nothing(rows: Rows) -> bool:
-    same = sixteen_of([*_SAME, [0.0] * 3])
-    return all(abs(a - b) < 1e-9 for a, b in zip(sixteen_of(rows), same, strict=True))
-
-
-def convert_obj(file: Path, rows: Rows) -> None:
-    """Rewrite the points and normals of an OBJ file. ``rows`` scale all axes alike."""
-    if changes_nothing(rows):
-        return
-    other = file.with_suffix(".converted")
-    with file.open("rb") as lines, other.open("wb") as written:
-        written.writelines(_converted(lines, rows))
-    other.replace(file)
-
-
-def _converted(lines: Iterator[bytes], rows: Rows) -> Iterator[bytes]:
-    for line in lines:
-        if not line.startswith((b"v ", b"v\t", b"vn ", b"vn\t")):
-            yield line
-            continue
-        word, *numbers = line.split()
-        try:
-            point = [float(each) for each in numbers[:3]]
-        except ValueError:
-            raise HostError("a point of the OBJ file isn't a number") from None
-        moved = [sum(at * row[n] for at, row in zip(point, rows, strict=False)) for n in range(3)]
-        if word == b"vn":
-            length = sum(value * value for value in moved) ** 0.5 or 1.0
-            moved = [value / length for value in moved]
-        yield b" ".join([word, *(b"%.9g" % value for value in moved), *numbers[3:]]) + b"\n"
