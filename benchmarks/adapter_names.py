@@ -309,8 +309,10 @@ def outcome(run: Run, mistake: Mistake) -> list[str]:
         code, output = run.pytest("-x", "-m", QUICK, "-o", "timeout=60", *stage, seconds=LIMIT)
         run.clean()
         if code not in (0, 5):
-            said = [line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))]
-            return ["caught", (said or output.splitlines() or ["took too long"])[0][:110]]
+            failures = [
+                line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))
+            ]
+            return ["caught", (failures or output.splitlines() or ["took too long"])[0][:110]]
     return ["missed", f"{len(stages)} runs of tests"]
 
 

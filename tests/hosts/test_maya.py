@@ -430,6 +430,24 @@ def test_a_texture_is_no_colour_until_it_is_replaced(bench: Bench) -> None:
     assert bench.get(path)["color"] == pytest.approx([0, 1, 0])
 
 
+@pytest.mark.parametrize(
+    ("kind", "attribute"),
+    [
+        *((kind, "color") for kind in ("lambert", "blinn", "phong", "phongE")),
+        ("surfaceShader", "outColor"),
+    ],
+)
+def test_the_colour_of_an_older_material_is_read(bench: Bench, kind: str, attribute: str) -> None:
+    path = bench.cube("Painted")
+    shader = cmds.shadingNode(kind, asShader=True)
+    cmds.setAttr(f"{shader}.{attribute}", 1, 0, 0, type="double3")
+    group = cmds.sets(renderable=True, noSurfaceShader=True, empty=True)
+    cmds.connectAttr(f"{shader}.outColor", f"{group}.surfaceShader")
+    shape = cmds.listRelatives(path, shapes=True, fullPath=True)[0]
+    cmds.sets(shape, edit=True, forceElement=group)
+    assert bench.get(path)["color"] == pytest.approx([1, 0, 0])
+
+
 def test_a_group_has_no_colour(bench: Bench) -> None:
     group = cmds.createNode("transform", name="Group")
     with pytest.raises(HostError, match="no color"):
@@ -458,9 +476,33 @@ def test_units_are_told(bench: Bench) -> None:
     cmds.currentUnit(linear="m")
     assert bench.reader.info()["units_per_meter"] == 1.0
     cmds.currentUnit(linear="cm")
-    cmds.currentUnit(time="ntsc")
-    assert bench.reader.info()["fps"] == 30.0
-    cmds.currentUnit(time="film")
+
+
+@pytest.mark.parametrize(
+    ("unit", "fps"),
+    [
+        ("game", 15),
+        ("film", 24),
+        ("pal", 25),
+        ("ntsc", 30),
+        ("show", 48),
+        ("palf", 50),
+        ("ntscf", 60),
+        ("23.976fps", 23.976),
+        ("millisec", 1000),
+        ("sec", 1),
+        ("min", 1 / 60),
+        ("hour", 1 / 3600),
+    ],
+)
+def test_frames_per_second_are_told_for_every_unit_of_time(
+    bench: Bench, unit: str, fps: float
+) -> None:
+    cmds.currentUnit(time=unit)
+    try:
+        assert bench.reader.info()["fps"] == pytest.approx(fps)
+    finally:
+        cmds.currentUnit(time="film")
 
 
 def test_a_mesh_is_told_in_the_scenes_unit(bench: Bench) -> None:

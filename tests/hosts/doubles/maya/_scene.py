@@ -125,9 +125,11 @@ ATTRIBUTES: dict[str, dict[str, Any]] = {
     "defaultShaderList": {"shaders": None},
     "defaultTextureList": {"textures": None},
     "defaultRenderUtilityList": {"utilities": None},
-    "lambert": {"color": [0.5, 0.5, 0.5], "outColor": [0.0, 0.0, 0.0]},
+    "surfaceShader": {"outColor": [0.0, 0.0, 0.0]},
     "checker": {"outColor": [0.0, 0.0, 0.0]},
 }
+for _type in ("lambert", "blinn", "phong", "phongE"):
+    ATTRIBUTES[_type] = {"color": [0.5, 0.5, 0.5], "outColor": [0.0, 0.0, 0.0]}
 #: The values that a place2dTexture passes on to a picture.
 PLACED: dict[str, Any] = {
     "coverage": [1.0, 1.0],
