@@ -14,7 +14,8 @@ from typing import Any
 
 import bpy
 
-_NAME = ".callboard"
+#: The palette's name.
+NAME = ".callboard"
 _STEP = "step"
 
 
@@ -27,20 +28,18 @@ class StateMark:
 
     @property
     def ready(self) -> bool:
-        return _NAME in bpy.data.palettes
+        return NAME in bpy.data.palettes
 
     def prepare(self) -> None:
-        """Make the palette if it is missing. Blender reports that as a change."""
-        if not self.ready:
-            # A palette with a user would be written into files.
-            bpy.data.palettes.new(_NAME).use_fake_user = False
+        """Make the palette. Blender reports that as a change."""
+        # A palette with a user would be written into files.
+        bpy.data.palettes.new(NAME).use_fake_user = False
 
     @contextmanager
     def on_top(self, step: int, *, ours: bool) -> Iterator[None]:
         """Mark the state that is saved inside the block: ``step`` is our newest step in that state,
-        and ``ours`` is True when nothing else came after that step."""
-        self.prepare()
-        palette = bpy.data.palettes[_NAME]
+        and ``ours`` is True when nothing else came after that step. The mark must be ready."""
+        palette = bpy.data.palettes[NAME]
         palette[_STEP] = f"{self._own} {step} {'ours' if ours else ''}"
         try:
             yield
@@ -50,7 +49,7 @@ class StateMark:
     def read(self) -> tuple[int, bool]:
         """Return the current state's ``step`` and ``ours``, or 0 and False if there is no mark.
         Sets the mark's ``ours`` to False, because other changes may follow."""
-        palette: Any = bpy.data.palettes.get(_NAME)
+        palette: Any = bpy.data.palettes.get(NAME)
         if palette is None or _STEP not in palette:
             return 0, False
         own, *says = str(palette[_STEP]).split(" ")

@@ -13,6 +13,7 @@ from callboard.errors import HostError, WrongArgument
 from callboard.host import nearest_names, refuse_outside
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import forget, view_layer
+from callboard_blender.application.state_mark import NAME as MARK
 from callboard_blender.application.unique_names import refuse_miscounted
 
 #: The collections of ``bpy.data`` whose datablocks name files, with the kind of file.
@@ -155,7 +156,8 @@ def drivers() -> Iterator[tuple[Any, Any] | None]:
 
 
 def _names() -> dict[str, set[str]]:
-    return {kind: {each.name_full for each in data} for kind, data in collections()}
+    """Return the names of all data by kind, except for our mark of the undo state."""
+    return {kind: {each.name_full for each in data} - {MARK} for kind, data in collections()}
 
 
 def _refuse_linked(block: bpy.types.ID) -> None:
