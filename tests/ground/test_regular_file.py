@@ -62,4 +62,4 @@ def test_a_pipe_is_no_settings_file(
 ) -> None:
     monkeypatch.setenv("CALLBOARD_SETTINGS", str(pipe))
     assert main(["doctor", "--settings"]) == 1
-    assert "can't be read: it is a pipe, not a file" in capsys.readouterr().err
+    assert "can't be read (it is a pipe, not a file)" in capsys.readouterr().err
