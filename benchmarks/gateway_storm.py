@@ -40,6 +40,8 @@ TRUE_ERRORS = (
     "not that scene",
     "host offline",
     "the call did not begin",
+    "did not begin: nothing was changed",
+    "it may have changed something",
     "went away during this call",
     "this session",
 )

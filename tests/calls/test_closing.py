@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 
+import pytest
+
 from callboard.errors import HOST_OFFLINE
 from callboard_testing.fake_client import FakeClient
 from serving import served
@@ -13,7 +15,16 @@ from waiting import until
 CLOSING = "the application is closing; connect again once it is open"
 
 
-def test_a_call_that_runs_when_the_application_closes_hears_it() -> None:
+@pytest.mark.parametrize(
+    ("annotations", "says"),
+    [
+        ({"readOnlyHint": True}, "so slow was ended; call again once the application is open"),
+        ({}, "it may have changed something, so look at the scene before you call"),
+    ],
+)
+def test_a_call_that_runs_when_the_application_closes_is_told(
+    annotations: dict[str, bool], says: str
+) -> None:
     begun, release = threading.Event(), threading.Event()
     try:
         with served() as server:
@@ -22,7 +33,7 @@ def test_a_call_that_runs_when_the_application_closes_hears_it() -> None:
                 begun.set()
                 release.wait(20)
 
-            server.tool("slow", slow, affinity="any")
+            server.tool("slow", slow, affinity="any", annotations=annotations)
             client = server.client()
             client.initialize()
             call = client.start("tools/call", {"name": "slow", "arguments": {}})
@@ -30,7 +41,8 @@ def test_a_call_that_runs_when_the_application_closes_hears_it() -> None:
             server.on_main(server.app.stop)
             error = call.result(20)["error"]
         assert error["code"] == HOST_OFFLINE
-        assert "the application is closing, so slow was ended" in error["message"]
+        assert error["message"].startswith("the application is closing, ")
+        assert says in error["message"]
     finally:
         release.set()
 

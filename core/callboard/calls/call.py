@@ -311,10 +311,7 @@ class RunningCalls:
         """Return the error for a call that was ended by the artist or the server's shutdown, or
         None."""
         if self.closed and isinstance(error, (asyncio.CancelledError, CallCancelled)):
-            return HostOffline(
-                f"the application is closing, so {call.tool.name} was ended; call again once it "
-                "is open"
-            )
+            return HostOffline(_closing(call))
         if not isinstance(error, asyncio.CancelledError):
             return None
         if self.switched_off:
@@ -332,6 +329,19 @@ class RunningCalls:
 
     def _counted(self, call: Call) -> _Counted:
         return _Counted(self, call)
+
+
+def _closing(call: Call) -> str:
+    """Return the words for a call that was ended because the server stopped."""
+    name, again = call.tool.name, "call again once the application is open"
+    if call.state != "running":
+        return f"the application is closing, so {name} did not begin: nothing was changed; {again}"
+    if call.tool.reads_only:
+        return f"the application is closing, so {name} was ended; {again}"
+    return (
+        f"the application is closing, so {name} was ended; it may have changed something, so "
+        "look at the scene before you call again, once the application is open"
+    )
 
 
 class _Counted:
