@@ -30,6 +30,7 @@ MODULES = (
     "blender_scenes_geometry",
     "blender_scenes_undo",
     "blender_scenes_assets",
+    "blender_scenes_tidying",
 )
 
 Case = Callable[["Rig"], None]

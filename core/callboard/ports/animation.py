@@ -11,7 +11,9 @@ from callboard.ports.edit import Vector
 
 class AnimationPort(Protocol):
     """Capability ``animation``. A key is ``{frame, translate?, rotate?, scale?}``, local, with the
-    components that have a key there."""
+    components that have a key there. A port may also have ``animated()``, which yields ``{path,
+    keys, start, end, of}`` for everything that keys animate, and None where a slice may end:
+    ``keys`` is the number of frames with a key, ``of`` what is animated, in the host's words."""
 
     def timeline(self) -> Json:
         """Return ``{start, end, current, fps}``: the playback range and the current frame."""

@@ -18,6 +18,7 @@ MODIFIERS: Mapping[str, tuple[str, ...]] = {
     "decimate": ("ratio",),
     "triangulate": (),
     "weld": ("distance",),
+    "subdivide": ("levels", "render_levels"),
 }
 
 

@@ -22,7 +22,8 @@ class GroupNotFound(HostError, LookupError):
 class StructurePort(Protocol):
     """Capability ``structure``. A group lists objects without moving them; an object may be in
     several groups. Groups are named like objects: by the bare name if it is unique, or by the
-    path."""
+    path. A port may also have ``delete_group(group)`` for an empty group, and ``fixed(name)``: why
+    nothing here can show or hide the object, or None."""
 
     def new(self) -> None:
         """Replace the scene with an empty one that has no file."""

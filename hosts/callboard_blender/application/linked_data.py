@@ -24,6 +24,12 @@ def refuse_linked(obj: bpy.types.Object) -> None:
         )
 
 
+def is_own_object(obj: bpy.types.Object) -> bool:
+    """Return whether saving this file would keep a change to the object."""
+    override = obj.override_library
+    return obj.library is None and not (override is not None and override.is_system_override)
+
+
 def refuse_linked_data(obj: bpy.types.Object) -> None:
     """Raise HostError when saving this file wouldn't keep a change to the object, or to its mesh,
     curve or other data."""

@@ -4,20 +4,22 @@ action for each user, and in later versions actions have a slot for each user.""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import bpy
 
 from callboard.host import Json
 
+#: Maximum number of animated values that are named.
+MOST_NAMED = 50
 #: Prefixes of the transform's channels.
 TRANSFORM = ("location", "rotation", "scale", "delta_")
 
 
 def curves_of(owner: bpy.types.ID) -> list[Any]:
     """Return the F-curves of the owner's action, or none if it has no action."""
-    data = owner.animation_data
+    data = getattr(owner, "animation_data", None)
     if data is None or data.action is None:
         return []
     return _curves(data)
@@ -25,15 +27,19 @@ def curves_of(owner: bpy.types.ID) -> list[Any]:
 
 def strip_curves_of(owner: bpy.types.ID) -> list[Any]:
     """Return the F-curves of the strips that play in the owner's non-linear animation."""
-    data = owner.animation_data
+    return [curve for strip in strips_of(owner) for curve in _curves(strip)]
+
+
+def strips_of(owner: bpy.types.ID) -> list[Any]:
+    """Return the strips with an action that play in the owner's non-linear animation."""
+    data = getattr(owner, "animation_data", None)
     if data is None or not data.use_nla:
         return []
     return [
-        curve
+        strip
         for track in data.nla_tracks
         for strip in track.strips
         if not track.mute and not strip.mute and strip.action is not None
-        for curve in _curves(strip)
     ]
 
 
@@ -74,6 +80,28 @@ def driven_parts(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, bpy.type
         if each is not None:
             yield each, each
     yield from ((each.node_tree, each) for each in materials if each.node_tree is not None)
+
+
+def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json | None:
+    """Return ``{path, keys, start, end, of}`` for the keys of these parts, each with the datablock
+    that it belongs to, or None without keys. Strips count from their first frame to their last."""
+    frames: set[float] = set()
+    animated: dict[str, None] = {}
+    for part, holder in parts.items():
+        before = "" if holder.name_full == path else f"{holder.name_full}: "
+        for curve in curves_of(part):
+            flat = [0.0] * (2 * len(curve.keyframe_points))
+            curve.keyframe_points.foreach_get("co", flat)
+            frames.update(flat[::2])
+            animated[f"{before}{curve.data_path}"] = None
+        for strip in strips_of(part):
+            frames.update((strip.frame_start, strip.frame_end))
+            animated[f"{before}strip {strip.name}"] = None
+    if not frames:
+        return None
+    of = list(animated)[:MOST_NAMED]
+    start, end = min(frames), max(frames)
+    return {"path": path, "keys": len(frames), "start": start, "end": end, "of": of}
 
 
 def driver_json(curve: Any, owner: bpy.types.ID) -> Json:

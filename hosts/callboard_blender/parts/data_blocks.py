@@ -122,10 +122,13 @@ class DataBlocks:
         self._changed()
         return [each.name_full for each in naming], wanted
 
-    def purge(self) -> dict[str, list[str]]:
-        """Remove data without users. Return the removed names by kind."""
+    def purge(self, empty_collections: bool = False) -> dict[str, list[str]]:
+        """Remove data without users, and also empty collections if asked to. Return the removed
+        names by kind."""
         before = _names()
         self._changes.touch()
+        while empty_collections and (empty := _empty_collections()):
+            bpy.data.batch_remove(empty)
         bpy.data.orphans_purge(do_local_ids=True, do_linked_ids=True, do_recursive=True)
         self._changed()
         after = _names()
@@ -158,6 +161,25 @@ def drivers() -> Iterator[tuple[Any, Any] | None]:
 def _names() -> dict[str, set[str]]:
     """Return the names of all data by kind, except for our mark of the undo state."""
     return {kind: {each.name_full for each in data} - {MARK} for kind, data in collections()}
+
+
+def _empty_collections() -> list[Any]:
+    """Return this file's collections with nothing in them that only scenes and collections hold."""
+    empty = [
+        each
+        for each in bpy.data.collections
+        if not (each.objects or each.children or each.library or each.override_library)
+        and not (each.use_fake_user or each.asset_data)
+    ]
+    physics = [each.rigidbody_world for each in bpy.data.scenes if each.rigidbody_world]
+    kept = {each for world in physics for each in (world.collection, world.constraints)}
+    users = bpy.data.user_map(subset=set(empty)) if empty else {}
+    holders = (bpy.types.Scene, bpy.types.Collection)
+    return [
+        each
+        for each in empty
+        if each not in kept and all(isinstance(one, holders) for one in users.get(each, ()))
+    ]
 
 
 def _refuse_linked(block: bpy.types.ID) -> None:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import bpy
 
 from callboard.host import MOST_KEYS, Json
 from callboard_blender.parts.curves import TRANSFORM, curves_of
+
+
+def levels_of(modifier: Any) -> Json:
+    """Return how often the modifier subdivides in views and in renders, if it subdivides."""
+    if modifier.type not in ("SUBSURF", "MULTIRES"):
+        return {}
+    return {"levels": modifier.levels, "render_levels": modifier.render_levels}
 
 
 def details(obj: bpy.types.Object) -> Json:
@@ -17,7 +26,12 @@ def details(obj: bpy.types.Object) -> Json:
         reported["materials"] = list(dict.fromkeys(each.name_full for each in materials if each))
     if obj.modifiers:
         reported["modifiers"] = [
-            {"name": each.name, "type": each.type.lower(), "shown": bool(each.show_viewport)}
+            {
+                "name": each.name,
+                "type": each.type.lower(),
+                "shown": bool(each.show_viewport),
+                **levels_of(each),
+            }
             for each in obj.modifiers
         ]
     if obj.type == "MESH":

@@ -22,6 +22,7 @@ TYPES = {
     "decimate": "DECIMATE",
     "triangulate": "TRIANGULATE",
     "weld": "WELD",
+    "subdivide": "SUBSURF",
 }
 #: Blender's properties for those of our values that are plain numbers in both.
 _PLAIN = {
@@ -31,6 +32,8 @@ _PLAIN = {
     "thickness": "thickness",
     "ratio": "ratio",
     "distance": "merge_threshold",
+    "levels": "levels",
+    "render_levels": "render_levels",
 }
 _TAKES = {
     "BEVEL": ("width", "segments"),
@@ -38,6 +41,7 @@ _TAKES = {
     "SOLIDIFY": ("thickness",),
     "DECIMATE": ("ratio",),
     "WELD": ("distance",),
+    "SUBSURF": ("levels", "render_levels"),
 }
 _ALIGN = {"left": "LEFT", "center": "CENTER", "right": "RIGHT"}
 
@@ -76,6 +80,8 @@ def begin(modifier: Any) -> None:
         modifier.ratio = 0.5
     elif modifier.type == "SOLIDIFY":
         modifier.thickness, modifier.use_even_offset = 0.1, True
+    elif modifier.type == "SUBSURF":
+        modifier.levels = modifier.render_levels = 2
 
 
 def write(obj: bpy.types.Object, modifier: Any, values: Mapping[str, Any]) -> None:

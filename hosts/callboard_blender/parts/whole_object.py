@@ -12,6 +12,7 @@ import bpy
 from callboard.host import Json
 from callboard_blender.application.names import view_layer
 from callboard_blender.parts.curves import driven_parts, driver_json, drivers_of
+from callboard_blender.parts.details import levels_of
 
 #: Maximum number of entries in a list, such as vertex groups.
 _MOST = 200
@@ -31,12 +32,12 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
                 "type": each.type.lower(),
                 "shown": each.show_viewport,
                 "rendered": each.show_render,
-                "settings": _settings(each),
+                "settings": {**_settings(each), **levels_of(each)},
                 "uses": sorted({one.name_full for one in named_by(each)}),
             }
             for each in obj.modifiers
         ],
-        "constraints": [_constraint(each) for each in _constraints(obj)][:_MOST],
+        "constraints": constraints_json(obj),
         "drivers": [
             driver_json(each, holder)
             for owner, holder in driven_parts(obj)
@@ -97,17 +98,28 @@ def _constraints(obj: bpy.types.Object) -> Iterator[Any]:
         yield from bone.constraints
 
 
-def _constraint(each: Any) -> Json:
+def constraints_json(obj: bpy.types.Object) -> list[Json]:
+    """Return the constraints of the object and of its bones. ``switch`` is the attribute that
+    switches one off."""
+    listed = [_constraint(each, "") for each in obj.constraints]
+    for bone in obj.pose.bones if obj.pose else ():
+        listed += [_constraint(each, bone.name) for each in bone.constraints]
+    return listed[:_MOST]
+
+
+def _constraint(each: Any, bone: str) -> Json:
+    path = f'constraints["{each.name}"].mute'
     entry: Json = {
         "name": each.name,
         "type": each.type.lower(),
         "enabled": not each.mute,
+        "switch": f'pose.bones["{bone}"].{path}' if bone else path,
         "influence": each.influence,
         "uses": sorted({one.name_full for one in named_by(each)}),
     }
     if getattr(each, "subtarget", ""):
         entry["bone"] = each.subtarget
-    return entry
+    return {**entry, "of_bone": bone} if bone else entry
 
 
 def _settings(each: Any) -> Json:

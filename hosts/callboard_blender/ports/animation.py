@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any
 
 import bpy
 
@@ -10,12 +12,14 @@ from callboard.errors import HostError
 from callboard.host import Json, Vector
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
-from callboard_blender.application.names import find, scene
+from callboard_blender.application.names import find, paths, scene
 from callboard_blender.parts import transforms
 from callboard_blender.parts.bake import bake, go_to, insert
 from callboard_blender.parts.curves import (
     TRANSFORM,
+    driven_parts,
     drivers_of,
+    motion_json,
     own_action,
     strip_curves_of,
 )
@@ -95,6 +99,22 @@ class BlenderAnimation:
             values = transforms.local_at(obj, curves, frame)
             answer.append({"frame": frame, **{c: values[c] for c in values if c in keyed[frame]}})
         return answer
+
+    def animated(self) -> Iterator[Json | None]:
+        """Yield the objects whose own values, data, shape keys or materials have keys or strips,
+        and then other animated data, such as worlds and scenes."""
+        seen: set[Any] = set()
+        for name in paths():
+            with suppress(LookupError):  # The object may be gone since.
+                obj = find(name)
+                parts = dict(driven_parts(obj))
+                seen.update(parts)
+                yield motion_json(obj.name_full, parts)
+            yield None
+        for kind in ("scenes", "worlds", "node_groups"):
+            for block in getattr(bpy.data, kind):
+                for part in {block, getattr(block, "node_tree", None)} - {None, *seen}:
+                    yield motion_json(block.name_full, {part: block})
 
     def set_key(
         self,

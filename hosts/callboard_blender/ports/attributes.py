@@ -133,6 +133,11 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
     owner: Any = obj
     of_data = False
     walked = ""
+    if steps[:2] == [("pose", ""), ("bones", "")] and len(steps) > 3 and obj.pose is not None:
+        bone = obj.pose.bones.get(steps[2][1])
+        if bone is None:
+            raise HostError(f"'{obj.name}' has no bone '{steps[2][1]}'")
+        return _listed(bone, steps[3:], f'pose.bones["{bone.name}"].', attribute)
     for at, (word, key) in enumerate(steps[:-1]):
         if key or word in _BARRED:
             raise _unknown(attribute)
@@ -141,14 +146,9 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
             raise _unknown(attribute)
         inner = getattr(owner, word)
         if prop.type == "COLLECTION":
-            named = steps[at + 1][1]
-            if owner != obj or word not in _LISTS or not named or at + 2 >= len(steps):
+            if owner != obj or word not in _LISTS:
                 raise HostError(f"'{word}' is a list; name an entry of {', '.join(_LISTS)}")
-            rest = "".join(_written(step) for step in steps[at + 2 :])
-            if inner.get(named) is None:
-                known = ", ".join(each.name for each in inner) or "none"
-                raise HostError(f"'{obj.name}' has no '{named}' among its {word}: {known}")
-            return _inside(inner[named], rest.removeprefix("."), f'{word}["{named}"]', attribute)
+            return _listed(obj, steps[at:], "", attribute)
         if isinstance(inner, bpy.types.ID):
             if owner != obj or word != "data":
                 raise HostError(f"'{word}' is separate data, not a part of '{obj.name}'")
@@ -159,6 +159,19 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
             raise HostError(f"'{obj.name}' has no {word}")
         owner = inner
     return _last(owner, steps[-1], walked, of_data, attribute)
+
+
+def _listed(owner: Any, steps: list[tuple[str, str]], before: str, attribute: str) -> _Place:
+    """Return the place of a value in a modifier or constraint of an object or a bone."""
+    word, named = steps[0][0], steps[1][1] if len(steps) > 1 else ""
+    if word not in _LISTS or not hasattr(owner, word) or not named or len(steps) < 3:
+        raise HostError(f"'{attribute}' must name a value of an entry of {', '.join(_LISTS)}")
+    inner = getattr(owner, word)
+    if inner.get(named) is None:
+        known = ", ".join(each.name for each in inner) or "none"
+        raise HostError(f"'{owner.name}' has no '{named}' among its {word}: {known}")
+    rest = "".join(_written(step) for step in steps[2:]).removeprefix(".")
+    return _inside(inner[named], rest, f'{before}{word}["{named}"]', attribute)
 
 
 def _inside(owner: Any, rest: str, walked: str, attribute: str) -> _Place:

@@ -43,6 +43,14 @@ class BlenderCameras:
             "active": scene().camera == obj,
         }
 
+    def set_resolution(self, width: int, height: int) -> list[int]:
+        """Set the size of the scene's renders, at 100 percent. Return the size as it is now."""
+        render = scene().render
+        self._changes.touch()
+        render.resolution_x, render.resolution_y = width, height
+        render.resolution_percentage = 100
+        return [render.resolution_x, render.resolution_y]
+
     def create(self, name: str | None) -> str:
         refuse_miscounted(name)
         self._changes.touch()

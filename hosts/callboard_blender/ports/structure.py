@@ -9,7 +9,7 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import AmbiguousName, GroupNotFound, Json, nearest_names
 from callboard_blender.application.changes import SceneChanges
-from callboard_blender.application.linked_data import refuse_linked
+from callboard_blender.application.linked_data import is_own_object
 from callboard_blender.application.names import (
     changed,
     find,
@@ -47,26 +47,42 @@ class BlenderStructure:
         home().objects.link(obj)
         return made(obj)
 
-    def set_visible(self, name: str, visible: bool) -> str:
-        """Show or hide the object with the eye in the outliner, and in renders. An object that its
-        collection or the artist's own view hides stays hidden."""
+    def fixed(self, name: str) -> str | None:
+        """Return why the object can't be shown or hidden here, or None."""
         obj = find(name)
-        refuse_linked(obj)
         moving = (*curves_of(obj), *strip_curves_of(obj), *drivers_of(obj))
         if any(each.data_path in _HIDING for each in moving):
+            return f"keys or a driver decide whether '{obj.name}' is seen; remove those first"
+        return None
+
+    def in_views_only(self, name: str) -> bool:
+        """Return whether the object is linked. This file stores the eye of such an object, but not
+        whether it is rendered."""
+        return not is_own_object(find(name))
+
+    def set_visible(self, name: str, visible: bool) -> str:
+        """Show or hide the object with the eye in the outliner and, if it isn't linked, in renders.
+        An object that its collection or the artist's own view hides stays hidden."""
+        obj = find(name)
+        if why := self.fixed(name):
+            raise HostError(why)
+        own = is_own_object(obj)
+        if visible and obj.hide_viewport and not own:
             raise HostError(
-                f"keys or a driver decide whether '{obj.name}' is seen; remove those first"
+                f"'{obj.name_full}' is linked, and switched off in its own file; show it there"
             )
         self._changes.touch()
         try:
             obj.hide_set(not visible, view_layer=view_layer())
         except RuntimeError:
-            raise HostError(
-                f"'{obj.name}' is in no collection of the view layer that is shown"
-            ) from None
-        obj.hide_render = not visible
-        if visible:
-            obj.hide_viewport = False
+            if visible:
+                raise HostError(
+                    f"'{obj.name}' is in no collection of the view layer that is shown"
+                ) from None
+        if own:
+            obj.hide_render = not visible
+            if visible:
+                obj.hide_viewport = False
         path = changed(obj)
         if visible and not obj.visible_get(view_layer=view_layer()):
             inside = ", ".join(each.name for each in obj.users_collection)
@@ -136,6 +152,19 @@ class BlenderStructure:
         scene().collection.children.link(group)
         forget()
         return str(group.name_full)
+
+    def delete_group(self, group: str) -> None:
+        """Delete a collection that contains nothing."""
+        collection = _own(group)
+        if collection.objects or collection.children:
+            raise HostError(
+                f"'{collection.name}' isn't empty: it has {len(collection.objects)} objects and"
+                f" {len(collection.children)} collections"
+            )
+        self._changes.touch()
+        bpy.data.collections.remove(collection)
+        view_layer().update()
+        forget()
 
     def add(self, group: str, objects: Sequence[str]) -> str:
         collection, added = _own(group), [find(name) for name in objects]

@@ -79,9 +79,9 @@ def set_file(ctx: Any, path: str, new_path: str | None = None) -> Json:
     return {"changed": changed, "path": now, "verified": True}
 
 
-def purge(ctx: Any) -> Json:
+def purge(ctx: Any, empty_collections: bool = False) -> Json:
     ctx.port("scene.mutate")
-    gone = _blocks(ctx).purge()
+    gone = _blocks(ctx).purge(empty_collections)
     return {
         "removed": {kind: names[:_MOST] for kind, names in gone.items()},
         "count": sum(map(len, gone.values())),

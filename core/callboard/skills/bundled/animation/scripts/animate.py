@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
@@ -14,6 +15,8 @@ COMPONENTS = ("translate", "rotate", "scale")
 INTERPOLATIONS = ("constant", "linear", "smooth")
 #: Maximum number of keys that one bake may write.
 BAKE_LIMIT = 100_000
+#: Seconds that one slice of a list holds the main thread.
+SLICE = 0.005
 
 
 def get_timeline(ctx: Any) -> Json:
@@ -53,16 +56,51 @@ def set_timeline(
     return after
 
 
-def list_keys(ctx: Any, name: str, offset: int = 0, limit: int = 200) -> Json:
+def list_keys(
+    ctx: Any, name: str | None = None, offset: int = 0, limit: int = 200
+) -> Generator[None, None, Json]:
+    """List one object's keys; or, in slices, everything that has keys."""
+    if name is not None:
+        return _keys_of(ctx, name, offset, limit)
+    port, reader = ctx.port("animation"), ctx.port("scene.read")
+    listed: list[Json] = []
+    ends = perf_counter() + SLICE
+    for each in port.animated() if hasattr(port, "animated") else _animated(port, reader.names()):
+        if each is not None:
+            listed.append(each)
+        if perf_counter() >= ends:
+            yield
+            ends = perf_counter() + SLICE
+    return _page("animated", listed, offset, limit)
+
+
+def _animated(port: Any, names: Sequence[str]) -> Iterator[Json | None]:
+    """Yield the objects whose transform has keys, as the optional method of the port does."""
+    for name in names:
+        try:
+            frames = [key["frame"] for key in port.keys(name)]
+        except HostError:  # The object may be gone since.
+            frames = []
+        if frames:
+            start, end = min(frames), max(frames)
+            yield {"path": name, "keys": len(frames), "start": start, "end": end, "of": []}
+        yield None
+
+
+def _page(what: str, listed: Sequence[Json], offset: int, limit: int) -> Json:
+    end = min(offset + limit, len(listed))
+    answer: Json = {what: listed[offset:end], "total": len(listed)}
+    return {**answer, "next_offset": end} if offset < end < len(listed) else answer
+
+
+def _keys_of(ctx: Any, name: str, offset: int, limit: int) -> Json:
     path = ctx.port("scene.read").get(name)["path"]
     port = ctx.port("animation")
     keys = port.keys(path)
     if hasattr(port, "interpolations"):
         words = port.interpolations(path)
         keys = [{**key, "interpolation": words[key["frame"]]} for key in keys]
-    end = min(offset + limit, len(keys))
-    answer: Json = {"path": path, "keys": keys[offset:end], "total": len(keys)}
-    return {**answer, "next_offset": end} if offset < end < len(keys) else answer
+    return {"path": path, **_page("keys", keys, offset, limit)}
 
 
 def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:

@@ -47,6 +47,19 @@ def set(ctx: Any, name: str, **given: Any) -> Json:
     return _done(port, reader, path, changed=[path])
 
 
+def set_resolution(ctx: Any, width: int, height: int) -> Json:
+    ctx.port("scene.mutate")
+    change = getattr(ctx.port("cameras"), "set_resolution", None)
+    if change is None:
+        raise HostError(
+            "callboard can't set the resolution in this application yet; ask the artist to do it,"
+            " or pass width and height to render__still"
+        )
+    there = change(width, height)
+    expect(there == [width, height], "the resolution", [width, height], there)
+    return {"width": width, "height": height, "verified": True}
+
+
 def look_at(ctx: Any, name: str, target: str | Sequence[float]) -> Json:
     port, reader, editor = _ports(ctx)
     path = port.get(name)["path"]

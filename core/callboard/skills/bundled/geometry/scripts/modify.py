@@ -37,6 +37,10 @@ def modify(
     if "count" in values:
         there = 1 if modifier is None else _entry(before, modifier).get("count")
         refuse_endless(before, values["count"] / (there or 1))
+    if kind == "subdivide":
+        if modifier is None and "levels" in values:
+            values.setdefault("render_levels", values["levels"])
+        _refuse_endless_levels(before, modifier, values)
     if modifier is None:
         modifier = editor.add_modifier(name, kind, values)
     elif values:
@@ -112,6 +116,13 @@ def _created(ctx: Any, kind: str, what: Json, name: str | None, given: Json) -> 
             else:
                 expect_that(alike(value, there[key]), "the place differs")
     return done(info, created=[path])
+
+
+def _refuse_endless_levels(before: Json, modifier: str | None, values: Json) -> None:
+    """Raise HostError when a subdivision, in views or in renders, would have too many faces."""
+    shown = 0 if modifier is None else _entry(before, modifier)["levels"]
+    wanted = [values[each] for each in ("levels", "render_levels") if each in values]
+    refuse_endless(before, 4.0 ** (max(wanted, default=shown) - shown))
 
 
 def _names(info: Json) -> list[str]:

@@ -22,6 +22,7 @@ _NEEDS = {
     "min_size": "get",
     "max_size": "get",
     "property": "whole",
+    "constraint": "whole",
     "uses": "whole",
 }
 _SORTS = {"name": "", "faces": "details", "size": "get"}
@@ -43,7 +44,8 @@ def find(
     needs = {_NEEDS[each] for each in asked} | ({_SORTS[sort]} - {""} if sort else set())
     if ("whole" in needs or used_by is not None) and not hasattr(reader, "whole"):
         raise WrongArgument(
-            f"{ctx.host_identity.name} can't be searched by property, uses or used_by yet"
+            f"{ctx.host_identity.name} can't be searched by property, constraint, uses or used_by"
+            " yet"
         )
     named = _fitting(pattern) if pattern is not None else None
     only = None if used_by is None else _used(reader, used_by)
@@ -68,6 +70,11 @@ def find(
         fitting.sort(key=lambda each: each[sort], reverse=reverse)
     shown = ("name", "path", "type", "parent", "faces", "size")
     objects = [{k: each[k] for k in shown if k in each} for each in fitting[:limit]]
+    if wanted := asked.get("constraint"):
+        for entry, whole in zip(objects, fitting, strict=False):
+            entry["constraints"] = [
+                each for each in whole["constraints"] if _has_any(_words(each), wanted)
+            ]
     if wanted := asked.get("modifier"):
         for entry in objects:
             if perf_counter() >= ends:
@@ -85,7 +92,7 @@ def _modifiers(reader: Any, path: str, wanted: str) -> list[Json]:
         entry = read(path)
     except LookupError:
         return []
-    return [m for m in entry["modifiers"] if _has_any((m["type"], m["name"]), wanted)]
+    return [each for each in entry["modifiers"] if _has_any(_words(each), wanted)]
 
 
 def _fitting(pattern: str) -> Callable[[str], bool]:
@@ -130,8 +137,13 @@ def _has_any(names: Iterable[str], wanted: str) -> bool:
     return any(fits(name) or fits(re.split(r"[/|]", name)[-1]) for name in names)
 
 
-def _modifier_words(entry: Json) -> Sequence[str]:
-    return [word for each in entry.get("modifiers", ()) for word in (each["type"], each["name"])]
+def _words_of(entry: Json, key: str) -> Sequence[str]:
+    return [word for each in entry.get(key, ()) for word in _words(each)]
+
+
+def _words(each: Json) -> tuple[str, str]:
+    """Return the type and the name of a modifier or constraint."""
+    return each["type"], each["name"]
 
 
 def _at_least(key: str) -> Callable[[Json, float], bool]:
@@ -144,7 +156,8 @@ def _at_most(key: str) -> Callable[[Json, float], bool]:
 
 _CHECKS: dict[str, Callable[[Json, Any], bool]] = {
     "material": lambda entry, value: _has_any(entry.get("materials", ()), value),
-    "modifier": lambda entry, value: _has_any(_modifier_words(entry), value),
+    "modifier": lambda entry, value: _has_any(_words_of(entry, "modifiers"), value),
+    "constraint": lambda entry, value: _has_any(_words_of(entry, "constraints"), value),
     "min_faces": _at_least("faces"),
     "max_faces": _at_most("faces"),
     "min_size": _at_least("size"),

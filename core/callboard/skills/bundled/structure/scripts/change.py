@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import WrongArgument
+from callboard.errors import HostError, WrongArgument
 from callboard.skill import compose, expect
 
 from .read import group_json
+
+#: Maximum number of objects that one call shows or hides as the others.
+MOST_OTHERS = 5000
 
 
 def new_scene(ctx: Any, discard_changes: bool = False) -> Json:
@@ -54,13 +57,26 @@ def create_empty(
 
 
 def set_visibility(
-    ctx: Any, objects: Sequence[str], visible: bool, with_groups: bool = False
+    ctx: Any,
+    objects: Sequence[str],
+    visible: bool,
+    with_groups: bool = False,
+    others: bool = False,
 ) -> Json:
     port, reader = ctx.port("structure"), ctx.port("scene.read")
     ctx.port("scene.mutate")
     paths = [reader.get(name)["path"] for name in dict.fromkeys(objects)]
+    if others:
+        paths = _all_but(reader, paths)
+    fixed = getattr(port, "fixed", lambda path: None)
+    refused = [{"path": path, "why": why} for path in paths if (why := fixed(path))]
+    if refused and len(refused) == len(paths):
+        raise HostError(refused[0]["why"])
+    unfit = {each["path"] for each in refused}
+    paths = [path for path in paths if path not in unfit]
     show_groups = getattr(port, "show_groups", None) if visible and with_groups else None
     shown = [] if show_groups is None else [each for path in paths for each in show_groups(path)]
+    views_only = [path for path in paths if getattr(port, "in_views_only", _never)(path)]
     for path in paths:
         port.set_visible(path, visible)
     doubt = None
@@ -68,9 +84,38 @@ def set_visibility(
         entry = reader.get(path)
         doubt = doubt or entry.get("doubt")
         expect(entry["visible"] is visible, f"visible of {path}", visible, entry["visible"])
+    if views_only:
+        doubt = doubt or (
+            f"{', '.join(views_only[:5])} {'are' if len(views_only) > 1 else 'is'} linked, so only"
+            " this file's views changed; in pictures, the object's own file decides"
+        )
     answer: Json = {"changed": [*paths, *dict.fromkeys(shown)], "created": []}
     answer["verified"] = doubt is None
+    answer |= {"refused": refused} if refused else {}
     return answer if doubt is None else {**answer, "doubt": doubt}
+
+
+def _all_but(reader: Any, kept: Sequence[str]) -> list[str]:
+    """Return all objects but these and those above them, which would take them along."""
+    parents = {each["path"]: each["parent"] for each in reader.summaries()}
+    staying: set[str | None] = {None}
+    for path in kept:
+        above: str | None = path
+        while above not in staying:
+            staying.add(above)
+            above = parents.get(above or "")
+    wanted = [path for path in parents if path not in staying]
+    if not wanted:
+        raise WrongArgument("the scene has no other objects")
+    if len(wanted) > MOST_OTHERS:
+        raise WrongArgument(
+            f"{len(wanted)} other objects are more than {MOST_OTHERS}; name them in several calls"
+        )
+    return wanted
+
+
+def _never(path: str) -> bool:
+    return False
 
 
 def create_group(
@@ -109,11 +154,24 @@ def _leave_others(port: Any, path: str, objects: Sequence[str]) -> list[str]:
     return left
 
 
-def remove_from_group(ctx: Any, name: str, objects: Sequence[str]) -> Json:
+def remove_from_group(
+    ctx: Any, name: str, objects: Sequence[str] = (), delete_empty: bool = False
+) -> Json:
     port, paths = _port_and_paths(ctx, objects)
+    if not (paths or delete_empty):
+        raise WrongArgument("name objects to remove, or pass delete_empty: true")
+    delete = getattr(port, "delete_group", None)
+    if delete_empty and delete is None:
+        raise HostError(
+            "callboard can't delete groups in this application yet; ask the artist to do it"
+        )
     group = _group(port, port.remove(name, paths))
     left = [path for path in paths if path in port.members(group["path"])]
     expect(not left, f"the group, without {', '.join(paths[:5])}", "so", group["objects"])
+    if delete_empty and not group["count"]:
+        delete(group["path"])
+        expect(group["path"] not in port.groups(), group["path"], "deleted", "still there")
+        group["deleted"] = True
     return {"changed": [group["path"]], "created": [], "verified": True, "group": group}
 
 

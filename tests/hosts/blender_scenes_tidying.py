@@ -1,0 +1,209 @@
+"""Cases in which a whole file is surveyed and tidied: constraints, keys, empty collections,
+visibility, and the resolution. See ``blender_scenes``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosts.blender_scenes import Rig, refused
+
+
+def test_a_subdivision_has_levels_for_views_and_for_renders(rig: Rig) -> None:
+    obj = rig.cube("Lamp")
+    obj.modifiers.new("Round", "SUBSURF").render_levels = 4
+    rig.cube("Plain")
+    (listed,) = rig.tool("scene__find", modifier="subsurf")["objects"]
+    (there,) = listed["modifiers"]
+    assert (there["settings"]["levels"], there["settings"]["render_levels"]) == (1, 4)
+    (listed,) = rig.tool("scene__list_objects", pattern="Lamp", details=True)["objects"]
+    assert listed["modifiers"][0]["render_levels"] == 4
+    done = rig.tool("geometry__modify", name="Lamp", modifier="Round", render_levels=2)
+    assert done["verified"] is True
+    (entry,) = done["shape"]["modifiers"]
+    assert entry["kind"] == "subdivide"
+    assert (entry["levels"], entry["render_levels"]) == (1, 2)
+    made = rig.tool("geometry__modify", name="Plain", kind="subdivide", levels=3)
+    (entry,) = made["shape"]["modifiers"]
+    assert (entry["levels"], entry["render_levels"]) == (3, 3)
+    assert made["shape"]["result"]["faces"] == 6 * 4**3
+    dense = rig.cube("Dense")
+    dense.modifiers.new("Fine", "SUBSURF").levels = 6
+    dense.modifiers.new("Finer", "SUBSURF").levels = 0
+    why = refused(
+        lambda: rig.tool("geometry__modify", name="Dense", modifier="Finer", render_levels=6)
+    )
+    assert "vertices" in why
+
+
+def test_constraints_are_found_and_switched(rig: Rig) -> None:
+    import bpy
+
+    cube, target = rig.cube("Eye"), rig.cube("Target")
+    rig.cube("Plain")
+    cube = bpy.data.objects["Eye"]
+    cube.constraints.new("TRACK_TO").target = target
+    armature = bpy.data.armatures.new("Rig")
+    obj = bpy.data.objects.new("Rig", armature)
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    armature.edit_bones.new("Hand").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    obj.pose.bones["Hand"].constraints.new("COPY_LOCATION").target = bpy.data.objects["Target"]
+    objects = rig.tool("scene__find", constraint="*")["objects"]
+    listed = {each["path"]: each["constraints"] for each in objects}
+    assert {path: [(c["type"], c["uses"]) for c in held] for path, held in listed.items()} == {
+        "Eye": [("track_to", ["Target"])],
+        "Rig": [("copy_location", ["Target"])],
+    }
+    assert listed["Rig"][0]["of_bone"] == "Hand"
+    for path, (entry,) in listed.items():
+        done = rig.tool("attributes__set", name=path, attribute=entry["switch"], value=True)
+        assert done["verified"] is True
+    assert bpy.data.objects["Eye"].constraints[0].mute
+    assert bpy.data.objects["Rig"].pose.bones["Hand"].constraints[0].mute
+    (only,) = rig.tool("scene__find", constraint="TRACK_TO")["objects"]
+    assert (only["path"], only["constraints"][0]["enabled"]) == ("Eye", False)
+    attribute = 'pose.bones["Foot"].constraints["IK"].mute'
+    why = refused(lambda: rig.tool("attributes__set", name="Rig", attribute=attribute, value=True))
+    assert "no bone 'Foot'" in why
+
+
+def test_everything_with_keys_is_listed(rig: Rig) -> None:
+    import bpy
+
+    assert rig.tool("animation__list_keys") == {"animated": [], "total": 0}
+    rig.cube("Still")
+    rig.cube("Mover")
+    keys = [{"frame": frame, "translate": [frame, 0, 0]} for frame in (1, 5, 12)]
+    rig.tool("animation__set_keys", name="Mover", keys=keys)
+    lamp = bpy.data.lights.new("Glow", "POINT")
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Lamp", lamp))
+    for frame, power in ((10, 1.0), (20, 9.0)):
+        lamp.energy = power
+        lamp.keyframe_insert("energy", frame=frame)
+    bpy.data.worlds.new("Sky").color = (0, 0, 0)
+    bpy.data.worlds["Sky"].keyframe_insert("color", frame=7)
+    walker = rig.cube("Walker")
+    action = bpy.data.objects["Mover"].animation_data.action
+    walker.animation_data_create().nla_tracks.new().strips.new("Walk", 30, action)
+    listed = rig.tool("animation__list_keys")
+    told = {each["path"]: each for each in listed["animated"]}
+    assert {path: (each["start"], each["end"]) for path, each in told.items()} == {
+        **{"Mover": (1, 12), "Lamp": (10, 20), "Walker": (30, 41), "Sky": (7, 7)},
+    }
+    assert told["Mover"]["keys"] == 3
+    assert told["Mover"]["of"] == ["location"]
+    assert told["Lamp"]["of"] == ["Glow: energy"]
+    page = rig.tool("animation__list_keys", limit=1)
+    assert (len(page["animated"]), page["total"], page["next_offset"]) == (1, 4, 1)
+
+
+def _collections() -> set[str]:
+    import bpy
+
+    return {each.name for each in bpy.data.collections}
+
+
+def test_empty_collections_are_removed_and_others_stay(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Crate")
+    rig.tool("structure__create_group", name="Full", objects=["Crate"])
+    rig.tool("structure__create_group", name="Empty")
+    outer = bpy.data.collections.new("Outer")
+    bpy.context.scene.collection.children.link(outer)
+    outer.children.link(bpy.data.collections.new("Inner"))
+    shown = bpy.data.objects.new("Shows", None)
+    bpy.context.scene.collection.objects.link(shown)
+    shown.instance_type, shown.instance_collection = "COLLECTION", bpy.data.collections.new("Used")
+    kept = bpy.data.collections.new("Kept")
+    kept.use_fake_user = True
+    assert "collections" not in rig.tool("blender_data__purge")["removed"]
+    why = refused(lambda: rig.tool("structure__remove_from_group", name="Outer", delete_empty=True))
+    assert "1 collections" in why
+    done = rig.tool("structure__remove_from_group", name="Empty", delete_empty=True)
+    assert done["group"]["deleted"] is True
+    assert _collections() == {"Full", "Outer", "Inner", "Used", "Kept"}
+    removed = rig.tool("blender_data__purge", empty_collections=True)["removed"]
+    assert removed["collections"] == ["Inner", "Outer"]
+    assert _collections() == {"Full", "Used", "Kept"}
+    left = rig.tool("structure__remove_from_group", name="Full", objects=["Crate"])
+    assert "deleted" not in left["group"]
+    assert "Full" in _collections()
+
+
+def test_a_deleted_collection_and_a_resolution_are_undone(rig: Rig) -> None:
+    rig.tool("structure__create_group", name="Empty")
+    rig.tool("scene__create_primitive", kind="cube", name="Crate")
+    before = _told()
+    for tool, asked in (
+        ("structure__remove_from_group", {"name": "Empty", "delete_empty": True}),
+        ("blender_data__purge", {"empty_collections": True}),
+        ("cameras__set_resolution", {"width": 1280, "height": 720}),
+        ("geometry__modify", {"name": "Crate", "kind": "subdivide", "levels": 2}),
+        ("structure__set_visibility", {"objects": ["Crate"], "visible": False}),
+    ):
+        rig.tool(tool, **asked)
+        assert _told() != before, tool
+        assert rig.host.undo.undo(rig.call.undo_id) is True, tool
+        assert _told() == before, tool
+
+
+def _told() -> Any:
+    import bpy
+
+    crate, render = bpy.data.objects["Crate"], bpy.context.scene.render
+    size = (render.resolution_x, render.resolution_y)
+    return _collections(), size, len(crate.modifiers), crate.hide_render
+
+
+def test_all_but_some_are_hidden_and_linked_ones_in_views(rig: Rig) -> None:
+    import bpy
+
+    path = rig.library("chairs.blend", lambda: rig.cube("Chair") and None)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Chair"]
+    bpy.context.scene.collection.objects.link(bpy.data.objects["Chair"])
+    for name in ("Crate", "Lamp", "Blinker"):
+        rig.cube(name)
+    blinker = bpy.data.objects["Blinker"]
+    blinker.keyframe_insert("hide_render", frame=1)
+    asked: Any = {"objects": ["Crate"], "visible": False, "others": True}
+    done = rig.tool("structure__set_visibility", **asked)
+    assert sorted(done["changed"]) == ["Chair [chairs.blend]", "Lamp"]
+    assert "linked" in done["doubt"]
+    assert done["verified"] is False
+    ((only),) = done["refused"]
+    assert only["path"] == "Blinker"
+    assert "keys" in only["why"]
+    saved = rig.reopened()
+    seen = {path: each["visible"] for path, each in saved.items()}
+    assert seen == {
+        "Crate": True,
+        "Blinker": True,
+        "Lamp": False,
+        "Chair [chairs.blend]": False,
+    }
+    hide = {"objects": ["Blinker"], "visible": False}
+    assert "keys" in refused(lambda: rig.tool("structure__set_visibility", **hide))
+
+
+def test_what_is_above_a_kept_object_stays(rig: Rig) -> None:
+    rig.cube("Above")
+    rig.cube("Kept")
+    rig.cube("Other")
+    rig.tool("scene__set_parent", name="Kept", parent="Above")
+    done = rig.tool("structure__set_visibility", objects=["Kept"], visible=False, others=True)
+    assert done["changed"] == ["Other"]
+
+
+def test_the_resolution_is_the_scene_s_own(rig: Rig) -> None:
+    import bpy
+
+    rig.tool("cameras__set_resolution", width=1280, height=720)
+    render = bpy.context.scene.render
+    assert (render.resolution_x, render.resolution_y) == (1280, 720)
+    assert render.resolution_percentage == 100
+    (scene,) = rig.tool("file__overview")["scenes"]
+    assert scene["resolution"] == [1280, 720, 100]
