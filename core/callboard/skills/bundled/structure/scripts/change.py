@@ -160,7 +160,7 @@ def remove_from_group(
     port, paths = _port_and_paths(ctx, objects)
     if not (paths or delete_empty):
         raise WrongArgument("name objects to remove, or pass delete_empty: true")
-    delete = getattr(port, "delete_group", None)
+    delete: Any = getattr(port, "delete_group", None)
     if delete_empty and delete is None:
         raise HostError(
             "callboard can't delete groups in this application yet; ask the artist to do it"
