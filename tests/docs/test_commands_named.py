@@ -24,7 +24,7 @@ _FOR = {
 }
 #: The ways to start the command line, including with an application's Python.
 _STARTS = re.compile(
-    r"(?:\w+=\S* )*(?:\S*[/\\])?(?:(?:python|mayapy|hython) -m )?callboard(?: |$)"
+    r"(?:\w+=\S* )*(?:[^\s=]*[/\\])?(?:(?:python|mayapy|hython) -m )?callboard(?: |$)"
     r"|(?:python[\d.]*|py) packaging[/\\]bootstrap\.py (?=serve)"
 )
 #: Text before the command on Windows: the input of a pipe, or the variable of 3ds Max.

@@ -80,6 +80,18 @@ NOT_RUN: dict[tuple[str, str], str] = {
         "docs/deployment.md",
         "$ sudo install",
     ): "it writes to /etc as root; tests/ground/test_machine_policy.py has policies of its own",
+    (
+        "docs/deployment.md",
+        "$ python3 packaging/bootstrap.py release",
+    ): "it installs for everybody; tests/e2e/test_setup_blender.py sets up, from the same wheel",
+    (
+        "docs/deployment.md",
+        "$ python3 packaging/bootstrap.py build blender",
+    ): "tests/packaging/test_blender_extension.py starts Blender with the script",
+    (
+        "docs/deployment.md",
+        "$ echo 0.1.0",
+    ): "tests/packaging/test_blender_extension.py switches the version",
     ("docs/connect.md", "echo "): _READ + "needs Windows",
     ("docs/connect.md", "'{"): _READ + "needs Windows",
     (
