@@ -135,8 +135,8 @@ def unused() -> set[str]:
 class Contents:
     """Each value of each datablock, by datablock and path: ``values[block][path]``.
 
-    A local datablock's key is a number that stays the same when it is renamed, or after undo.
-    ``names`` has its name. The name itself is the key of linked data, and of all data with
+    A local datablock's key is a number that stays the same when the datablock is renamed, and after
+    an undo. ``names`` has its name. The name itself is the key of linked data, and of all data with
     ``by_name``, so that another process can use the same keys.
     """
 

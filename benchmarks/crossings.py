@@ -355,7 +355,7 @@ def requests(app: Any, folder: str) -> Iterator[tuple[str, Callable[[], None]]]:
 
 def install_counts(tree: Path) -> Count:
     """Return the cost of a process that installs a small bundle. Only the second such process
-    counts, because the first one leaves the bytecode."""
+    counts, because the first one also compiles the bytecode."""
     counts = []
     for _ in range(2):
         with tempfile.TemporaryDirectory() as folder:

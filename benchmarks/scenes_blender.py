@@ -127,7 +127,7 @@ def stepped(work: Callable[[int], object]) -> Callable[[int], None]:
 
 
 def measured(count: int, folder: Path) -> Iterator[Row]:
-    """Yield the work, its time, and the time of plain bpy for it."""
+    """Yield the work, its time, and the time that plain bpy takes for it."""
     make_scene(count)
     host = BlenderHost(lambda fn: None)
     call, plain = DirectCaller(host), Plain(count)

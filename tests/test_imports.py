@@ -74,7 +74,7 @@ def imported(path: Path, root: Path) -> Iterator[tuple[int, str]]:
 
 
 def layer_of(path: Path) -> tuple[str, str]:
-    """Return the package and the room of a file of core."""
+    """Return the package and the room of a file in core."""
     package, *below = path.relative_to(PROJECT / "core").with_suffix("").parts
     rooms = {room for layer in LAYERS[package] for room in layer}
     alone = "__init__" if package == "callboard_testing" else below[0]

@@ -1,7 +1,7 @@
-"""Blender's start-up script of a site: serves callboard to everybody from the site's folder.
+"""A site's start-up script for Blender: serves callboard to everybody from the site's folder.
 
 It belongs in ``blender/startup`` of the site's folder. The file ``version`` there names the version
-of callboard that a starting Blender uses. A Blender that runs keeps its own.
+of callboard that Blender uses when it starts. A Blender that is already running keeps its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Traffic through the gateway while a call runs and between calls, by an instance's own address and
+"""Traffic through the gateway while a call runs and between calls, at an instance's own address and
 through a conversation that attached it."""
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ def application() -> QApplication:
 
 
 class Calls(QObject):
-    """Runs functions of other threads on Qt's thread, inside whatever loop is running there. This
+    """Runs functions from other threads on Qt's thread, inside whatever loop is running there. This
     lets a test act as the artist."""
 
     def __init__(self) -> None:

@@ -1,5 +1,5 @@
-"""Cameras, materials and lights for which Maya differs, on the double or, under mayapy, on Maya
-itself."""
+"""Cameras, materials and lights where Maya behaves differently, on the double or, under mayapy, on
+Maya itself."""
 
 from __future__ import annotations
 

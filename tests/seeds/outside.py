@@ -233,7 +233,7 @@ class Outside:
         return {"result": {"roots": [{"uri": uri, **named} for uri in uris]}}
 
     def resolved(self, path: str, answer: Json | None = None, tool: str = "import_usd") -> Any:
-        """Return the path that a tool gets from a client with that answer about its roots."""
+        """Return the path that a tool gets when the client gives ``answer`` about its roots."""
         client = self.guide.client() if answer is None else self.guide.client(roots=answer)
         called = client.call(f"maya_pipeline__{tool}", path=path)
         if "error" in called:

@@ -103,6 +103,6 @@ def _look_up(reference: Any, answered: Sequence[Any]) -> Any:
         else:
             there = list(value)[:20] if isinstance(value, dict) else type(value).__name__
             raise BadReference(
-                f"the result of call {reference[KEY]} has no '{key[:80]}'; there is {there}"
+                f"the result of call {reference[KEY]} has no '{key[:80]}'; found {there}"
             )
     return value

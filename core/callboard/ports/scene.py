@@ -66,8 +66,8 @@ class SceneReader(Protocol):
         """Return ``{name, path, type, parent}`` of every object, in scene order. If the result
         supports ``len`` and slicing, only the entries of the requested page are made. The result
         may be read after the scene has changed; the entry of an object removed since then has only
-        its name. If a slice has ``named(fits)``, entries are made only of objects whose bare name
-        fits."""
+        its name. If a slice has ``named(fits)``, entries are made only for objects whose bare
+        name fits."""
 
     def selection(self) -> list[str]:
         """Return the full paths of the selected objects, in selection order if the host knows

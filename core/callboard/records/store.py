@@ -190,8 +190,8 @@ class Store:
         self._memory.append(line)
 
     def can_keep(self) -> bool:
-        """Return whether a record would be safe now. If not, try to make it so first. Call it from
-        any thread. Never raises."""
+        """Return whether a record made now would be safe. If the store isn't writable, try to fix
+        that before answering. Call it from any thread. Never raises."""
         if not self._writable:
             with self._lock:
                 self._revive()

@@ -219,8 +219,9 @@ async def _dialog(trial: Trial, into: Findings) -> None:
 async def _calls_for(
     trial: Trial, seconds: float, kind: Work, *, until_held: bool = False
 ) -> tuple[list[float], str]:
-    """Make calls that do nothing for that many seconds, or for longer, until one is held up. Return
-    the milliseconds that each took, and what held them up, in the artist's words."""
+    """For that many seconds, make calls that do nothing. With ``until_held``, go on for longer if
+    none has been held up. Return the milliseconds that each took, and what held them up, in the
+    artist's words."""
     waits: list[float] = []
     words, began = "", perf_counter()
     while perf_counter() - began < (OPENING if until_held and not words else seconds):

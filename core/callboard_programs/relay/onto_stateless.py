@@ -64,7 +64,7 @@ class OntoStateless(HostConnection):
         self.close()
 
     async def respond(self, request: SessionRequest, send_request: SendRequest) -> Json:
-        """Return the host's response in the form of the client's session. Raises Broken,
+        """Return the host's response in the form that the client's session expects. Raises Broken,
         Unreachable, and AskFailed when the client refuses a question whose answer the host needs.
         """
         method, uri = request.method, request.params.get("uri")

@@ -97,8 +97,9 @@ class DataBlocks:
         return gone
 
     def set_file(self, path: str, to: str | None) -> tuple[list[str], str]:
-        """Make everything that names this path name another file, or the same file relative to this
-        one. Return the names of the datablocks, and the new path."""
+        """Replace this path, wherever a datablock names it, with ``to``. If ``to`` is None, make
+        the path relative to the open file. Return the names of the datablocks, and the new
+        path."""
         naming = [
             each
             for kind in NAMING

@@ -103,7 +103,7 @@ class QtSearch:
             assert self._probe is not None
             self._probe.kill()
             self._probe.communicate()
-            raise HostError("couldn't check whether Qt works: the check doesn't answer") from None
+            raise HostError("couldn't check whether Qt works: the check timed out") from None
         except OSError as error:
             raise HostError(f"couldn't check whether Qt works: {error}") from None
         if self._probe.returncode != 0:

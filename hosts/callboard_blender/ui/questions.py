@@ -120,7 +120,7 @@ def fitting(width: float, height: float) -> _Size:
 
 
 def show(question: str, size: _Size) -> None:
-    """Begin a pop-up with the question's first page."""
+    """Start a pop-up that shows the question's first page."""
     _popup.question, _popup.page, _popup.size = question, 0, size
     _popup.opened = monotonic()
 

@@ -39,7 +39,10 @@ def artists_view(viewport: hou.GeometryViewport) -> View:
     orthographic view."""
     lens = viewport.defaultCamera()
     if not lens.isPerspective():
-        raise HostError("the artist's view is orthographic; give camera or angles to point at it")
+        raise HostError(
+            "the artist's view is orthographic, so no point can be picked in it; give camera or"
+            " angles"
+        )
     rows = rows_of_sixteen(viewport.viewTransform().asTuple())
     axes = [unit(row) for row in rows[:3]]
     return View([*axes, rows[3]], lens.aperture() / (2 * lens.focalLength()), _NEAR, _FAR)

@@ -201,7 +201,7 @@ def _kind_for(attribute: str, value: object) -> str:
         if not value or not _all_numbers(value):
             raise HostError(
                 f"'{attribute}' would be a new attribute; in 3ds Max, a new list must contain"
-                " numbers only, at least one"
+                " at least one number and nothing else"
             )
         return "integers" if all(_is_whole(each) for each in value) else "floats"
     return "integer" if _is_whole(value) else "float"

@@ -137,7 +137,7 @@ class StreamableHttp(ABC):
 
     @abstractmethod
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:
-        """Answer a request of 2026-07-28."""
+        """Answer a request made under protocol version 2026-07-28."""
 
     def __call__(self, incoming: IncomingRequest) -> None:
         if incoming.method == "POST":

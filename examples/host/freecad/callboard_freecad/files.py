@@ -58,7 +58,7 @@ class Files:
 
 
 def _mark_unmodified() -> None:
-    """Save once more with the command of FreeCAD's menu, because only that marks the document as
+    """Save once more with FreeCAD's own menu command, because only that marks the document as
     unmodified. It shows a dialog if it fails, so it comes after a save that has succeeded."""
     import FreeCADGui
 

@@ -15,7 +15,7 @@ class View:
     def capture(self, width: int, height: int) -> bytes:
         view = view_of(required()).ActiveView
         if not hasattr(view, "saveImage"):
-            raise HostError("the window in front isn't a 3D view of FreeCAD")
+            raise HostError("the window in front isn't a FreeCAD 3D view")
         with TemporaryDirectory(prefix="callboard-") as folder:
             file = Path(folder, "view.png")
             view.saveImage(str(file), width, height, "Current")

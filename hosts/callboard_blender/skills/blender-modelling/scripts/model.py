@@ -134,7 +134,7 @@ def _weigh(obj: Any, rig: Any) -> None:
         try:
             bpy.ops.object.parent_set(type="ARMATURE_AUTO", keep_transform=True)
         except RuntimeError as error:
-            raise HostError(f"Blender could not weigh '{obj.name}': {error}") from None
+            raise HostError(f"Blender could not give '{obj.name}' weights: {error}") from None
 
 
 def _mesh(ctx: Any, name: str) -> Any:
