@@ -83,14 +83,23 @@ MAY = {
     # The former world is kept.
     "lights__set_environment": r"World\.use_fake_user",
     "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots|node_tree\.links)",
-    # Hair's cache follows the timeline.
-    "animation__set_timeline": r"Object\..*point_cache\.frame_(start|end)$",
+    # A value takes the place of the nodes that gave it.
+    "materials__set(_texture)?": r"Material\.node_tree\.nodes",
+    "attributes__set": r"Object\.\['ATTRIBUTE'\]",
     "cameras__set": r"Scene\.camera$|Camera\.dof\.focus_object",
     "scene__set_parent": r"Object\.parent",
     # Blender's own command also ends the instancing, because the overrides replace the instance.
     "blender_library__make_override": r"Object\.instance_collection",
     "blender_data__(replace|purge)": "",
-    "(structure__(create|add_to)_group)": r"Collection\.(objects|collection_objects)",
+    "structure__(create|add_to)_group": (
+        r"Collection\.(objects|collection_objects)"
+        # The scene's own collection, which is first read as a part of the view layer.
+        r"|Scene\.view_layers\[[^]]*\]\.layer_collection\.collection\.(objects|collection_objects)"
+    ),
+    # With the scheme "none".
+    "geometry__subdivide": r"Object\.modifiers",
+    # Blender's own command also keeps a child's place, whatever scene the child is in.
+    "geometry__apply_scale": r"Object\.matrix_parent_inverse",
     # A particle system is a modifier, too.
     "(geometry|blender_modelling)__remove_modifier": r"Object\.(modifiers|particle_systems)",
     "animation__.*keys|animation__bake": r"(Object|Action)\.(animation_data|fcurves|layers|groups)",
@@ -104,6 +113,14 @@ MAY = {
 PATHS = ("filepath", "filepath_raw")
 #: Values that Blender doesn't write to files, or fills in when it opens one.
 NOT_SAVED = r"^Image Render Result|^Image Viewer Node|library_weak_reference"
+#: Values that Blender derives from the timeline when it evaluates a system of particles.
+FOLLOWING = r"particle_systems?\b.*point_cache\b"
+FRAMES = ("frame_start", "frame_end")
+#: Values that Blender derives from the shape, but not before something needs them.
+TEXTURE_SPACE = ("texspace_location", "texspace_size")
+#: Reading one of these of a UV layer creates an attribute. After a change, its name can be text
+#: from freed memory. The attributes themselves are read.
+CREATING = ("vertex_selection", "edge_selection", "pin")
 #: Values that no tool may change as a side effect.
 KEPT = r"fake_user|asset_data|\['|animation_data|constraints|particle|rigid_body|parent_(bone|type)"
 
@@ -130,6 +147,22 @@ def unused() -> set[str]:
     while used := {block for block in linked if not users[block] <= linked}:
         linked -= used
     return {reference(block) for block in linked}
+
+
+def animated() -> Iterator[tuple[str, str]]:
+    """Yield the values that keys or drivers set: the datablock and the path."""
+    from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
+
+    for block in datablocks():
+        inside = getattr(block, "node_tree", None)
+        for owner, above in ((block, ""), (inside, "node_tree.")):
+            if getattr(owner, "animation_data", None) is not None:
+                for curve in (*curves_of(owner), *strip_curves_of(owner), *drivers_of(owner)):
+                    yield reference(block), unquoted(above + curve.data_path)
+
+
+def unquoted(path: str) -> str:
+    return re.sub("[\"']", "", path)
 
 
 class Contents:
@@ -174,6 +207,10 @@ class Contents:
             except (AttributeError, UnicodeDecodeError, RuntimeError):
                 continue
             at = f"{path}.{name}" if path else name
+            if name in FRAMES and re.search(FOLLOWING, path):
+                continue
+            if name in TEXTURE_SPACE and getattr(struct, "use_auto_texspace", False):
+                continue
             if name == "pixels" and not struct.is_dirty:
                 continue  # These are the file's own, or are generated from other values.
             if type == "COLLECTION":
@@ -255,6 +292,8 @@ def members(struct: Any) -> list[tuple[str, str, bool]]:
             (prop.identifier, prop.type, prop.is_readonly)
             for prop in struct.bl_rna.properties
             if prop.identifier not in DERIVED
+            and not (kind == "MeshUVLoopLayer" and prop.identifier in CREATING)
+            and not (kind == "PoseBone" and prop.identifier == "matrix")
             and not prop.identifier.startswith(("bl_", "users_", "active_"))
         ]
     return _members[kind]
@@ -377,6 +416,9 @@ class Stage:
             self.call(kind, {"path": file})
             if self.undo_id is not None:
                 self._steps.clear()
+        # A mesh can't be read in Edit Mode, which undo leaves without a window.
+        if bpy.context.mode != "OBJECT":
+            bpy.ops.object.mode_set(mode="OBJECT")
         bpy.data.batch_remove([bpy.data.objects[name] for name in without])
         bpy.context.view_layer.update()
 
@@ -431,7 +473,11 @@ class Stage:
         self, tool: str, given: dict[str, Any], answer: Any, before: Contents, after: Contents
     ) -> Iterator[str]:
         """Yield everything that a call changed beyond the tool's purpose."""
-        may = [MAY[each] for each in MAY if re.fullmatch(each, tool)]
+        attribute = re.escape(str(given.get("attribute")))
+        may = [
+            MAY[each].replace("ATTRIBUTE", attribute) for each in MAY if re.fullmatch(each, tool)
+        ]
+        moving = set(animated()) if tool == "animation__set_timeline" else set()
         shown = {reference(obj) for obj in bpy.context.scene.objects}
         for key, path, old, new in changes(before, after):
             if old is None:
@@ -439,6 +485,8 @@ class Stage:
             where = f"{key.partition(' ')[0]}.{path}"
             if any(re.match(each, where) for each in may):
                 continue
+            if new is not None and (key, unquoted(path)) in moving:
+                continue  # Keys and drivers act at the new frame, in linked data too.
             name = f"{before.names[key]} {where}: {old} -> {new}"
             if new is None:
                 yield f"lost: {name}"

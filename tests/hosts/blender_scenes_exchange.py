@@ -164,6 +164,15 @@ def test_a_gltf_export_leaves_no_notes_on_nodes(rig: Rig) -> None:
     assert len(nodes) > 1
 
 
+def test_a_gltf_export_leaves_the_frame(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Still")
+    bpy.context.scene.frame_set(2, subframe=0.5)
+    rig.tool("exchange__export", path=str(rig.folder / "still.glb"))
+    assert bpy.context.scene.frame_float == 2.5
+
+
 def test_an_export_that_plays_actions_leaves_poses_as_they_were(rig: Rig) -> None:
     import bpy
 

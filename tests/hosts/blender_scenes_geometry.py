@@ -223,3 +223,26 @@ def test_edges_alone_have_nothing_to_shade(rig: Rig) -> None:
     for smooth in (True, False):
         shade = {"name": "Wire", "smooth": smooth}
         assert "no faces" in refused(lambda shade=shade: rig.tool("geometry__shade", **shade))
+
+
+def test_faces_that_cleaning_leaves_flat_are_removed_too(rig: Rig) -> None:
+    import bpy
+
+    # These lie on one line, and share their edges.
+    mesh = bpy.data.meshes.new("Flat")
+    mesh.from_pydata(
+        [(x, 0, 0) for x in (0, 1, 3, 4, 7)] + [(0, 9, 0)],
+        [],
+        [(0, 1, 2), (1, 3, 2), (2, 3, 4), (0, 2, 4), (0, 4, 5)],
+    )
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Flat", mesh))
+    assert rig.tool("geometry__clean", name="Flat", fault="zero_faces")["verified"]
+    assert len(bpy.data.objects["Flat"].data.polygons) == 1
+
+
+def test_the_outside_of_a_shape_that_crosses_itself_is_in_doubt(rig: Rig) -> None:
+    rig.cube("Box")
+    rig.tool("geometry__inset", name="Box", faces=[4], thickness=5, depth=-0.4)
+    done = rig.tool("geometry__normals", name="Box")
+    assert done["verified"] is False
+    assert "crosses itself" in done["doubt"]

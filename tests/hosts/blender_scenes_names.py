@@ -202,6 +202,9 @@ def test_changes_of_overrides_are_there_after_the_next_load(rig: Rig) -> None:
     gone = {"name": "Hung", "modifier": "Bevel"}
     refusal = refused(lambda: rig.tool("blender_modelling__remove_modifier", **gone))
     assert "restore it" in refusal
+    bpy.data.objects["Moved"].data.override_create(remap_local_usages=True)
+    refusal = refused(lambda: rig.tool("geometry__shade", name="Moved", smooth=True))
+    assert "would be lost" in refusal
     saved = rig.reopened()
     for answer in answers:
         answered = answer["object"]

@@ -359,3 +359,58 @@ def test_an_object_of_two_scenes_stays_in_both_when_it_leaves_a_group(rig: Rig) 
     assert box.name not in bpy.data.collections["Props"].objects
     assert box.name in here.objects
     assert box.name in there.objects
+
+
+def test_an_object_of_a_shared_group_stays_in_both_scenes_when_it_leaves_the_group(
+    rig: Rig,
+) -> None:
+    import bpy
+
+    here, there = bpy.context.scene, bpy.data.scenes.new("There")
+    box = rig.cube("Box")
+    rig.tool("structure__create_group", name="Props", objects=["Box"], move=True)
+    there.collection.children.link(bpy.data.collections["Props"])
+    rig.tool("structure__remove_from_group", name="Props", objects=["Box"])
+    assert [*bpy.data.collections["Props"].objects] == []
+    assert [*here.objects] == [*there.objects] == [box]
+
+
+def test_a_group_is_not_put_inside_itself_through_instances(rig: Rig) -> None:
+    import bpy
+
+    for name, inside in (("Inner", ()), ("Outer", ["Shows Inner"])):
+        rig.tool("structure__create_group", name=name, objects=inside)
+        shown = rig.tool("structure__create_empty", name=f"Shows {name}")["object"]["path"]
+        bpy.data.objects[shown].instance_type = "COLLECTION"
+        bpy.data.objects[shown].instance_collection = bpy.data.collections[name]
+    why = refused(
+        lambda: rig.tool("structure__add_to_group", name="Inner", objects=["Shows Outer"])
+    )
+    assert "outside of that one" in why
+
+
+def test_a_child_of_a_path_keeps_its_place(rig: Rig) -> None:
+    import bpy
+
+    rig.tool("geometry__create_curve", name="Path", points=[[0, 0, 0], [4, 2, 0], [9, 2, 5]])
+    curve = bpy.data.objects["Path"].data
+    curve.use_path, curve.eval_time = True, 40
+    for name, follows in (("Straight", False), ("Turned", True)):
+        curve.use_path_follow = follows
+        rig.cube(name, translate=[1, 2, 3], rotate=[10, 20, 30])
+        for parent in ("Path", None):
+            done = rig.tool("scene__set_parent", name=name, parent=parent)
+            assert done["verified"], done
+    assert near(rig.read.get("Turned")["translate"], (1, 2, 3))
+    assert "Carried" not in bpy.data.objects
+
+
+def test_a_copy_of_a_rigid_body_is_one_too(rig: Rig) -> None:
+    import bpy
+
+    box = rig.cube("Box")
+    with bpy.context.temp_override(object=box, active_object=box, selected_objects=[box]):
+        bpy.ops.rigidbody.object_add()
+    copied = rig.tool("scene__duplicate", name="Box")["created"]
+    bodies = bpy.context.scene.rigidbody_world.collection.objects
+    assert sorted(each.name for each in bodies) == sorted(["Box", *copied])

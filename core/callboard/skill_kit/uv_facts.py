@@ -26,7 +26,8 @@ def uv_facts(mesh: MeshData) -> Json:
         "bounds": [[round(each, 5) for each in corner] for corner in (low, high)],
         "inside": min(low) > -1e-5 and max(high) < 1 + 1e-5,
         "islands": _islands(mesh, mesh.uvs),
-        "area": round(sum(map(_area, _places(mesh, mesh.uvs))), 5),
+        # Wide margins between many islands can leave a millionth of the square.
+        "area": float(f"{sum(map(_area, _places(mesh, mesh.uvs))):.5g}"),
         "overlap": None if overlap is None else round(overlap, 4),
     }
 

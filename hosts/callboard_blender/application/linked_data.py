@@ -42,6 +42,17 @@ def refuse_linked_data(obj: bpy.types.Object) -> None:
         )
 
 
+def refuse_linked_shape(obj: bpy.types.Object) -> None:
+    """Raise HostError when the object's mesh or curve is an override. An override keeps no
+    points."""
+    override = obj.data.override_library if obj.data is not None else None
+    if override is not None:
+        raise HostError(
+            f"the {obj.type.lower()} of '{obj.name_full}' is an override, so a change to its shape"
+            " would be lost when this file is opened again; change it in its own file"
+        )
+
+
 def refuse_kept_by_library(obj: bpy.types.Object, doomed: set[bpy.types.Object]) -> None:
     """Raise HostError when the object, once deleted, would come back when this file is opened
     again."""

@@ -75,9 +75,13 @@ def _put_beside(
     for collection in (*roots, *bpy.data.collections):
         if collection.library is not None or collection.override_library is not None:
             continue
-        held = [obj for obj in collection.objects if obj in copies]
+        there = list(collection.objects)
+        held = [obj for obj in there if obj in copies]
+        # Blender itself puts the copy of a rigid body into the collection of rigid bodies.
+        done = set(there).intersection(copies.values()) if held else set()
         for original in held:
-            collection.objects.link(copies[original])
+            if copies[original] not in done:
+                collection.objects.link(copies[original])
         left.difference_update(held)
     for original in left:
         home.objects.link(copies[original])

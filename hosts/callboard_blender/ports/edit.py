@@ -194,13 +194,15 @@ def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix
     """Return the local transform below ``above`` that keeps the object's place in the world. Also
     return the matrix between parent and child that leaves the object's channels unchanged, or
     None."""
-    frame = world_of(above) if above is not None else Matrix.Identity(4)
+    frame = _carried_by(above, obj) if above is not None else Matrix.Identity(4)
     if above is not None and frame.determinant() == 0:
         raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")
     inverse = frame.inverted()
     placed = world_of(obj)
     if obj.parent is None or obj.parent_type == "OBJECT":
-        old = world_of(obj.parent) @ obj.matrix_parent_inverse if obj.parent else Matrix.Identity(4)
+        old = Matrix.Identity(4)
+        if obj.parent:
+            old = _carried_by(obj.parent, obj) @ obj.matrix_parent_inverse
         if causes(obj):
             # Constraints start from the place that the object's own transform gives it.
             placed = old @ obj.matrix_basis
@@ -212,3 +214,19 @@ def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix
             " kept; remove one of the two, or bake it first"
         )
     return inverse @ placed, None
+
+
+def _carried_by(parent: bpy.types.Object, obj: bpy.types.Object) -> Matrix:
+    """Return the place in the world that a child gets from its parent. A curve that is a path
+    carries its children along it; Blender alone knows how far, so an empty is carried there."""
+    if parent.type != "CURVE" or not parent.data.use_path:
+        return world_of(parent)
+    carried = bpy.data.objects.new("Carried", None)
+    carried.track_axis, carried.up_axis = obj.track_axis, obj.up_axis
+    carried.parent = parent
+    scene().collection.objects.link(carried)
+    view_layer().update()
+    try:
+        return world_of(carried)
+    finally:
+        bpy.data.objects.remove(carried)

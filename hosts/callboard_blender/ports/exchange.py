@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -120,7 +120,7 @@ class BlenderExchange:
             with (
                 _motion_kept(),
                 TemporaryDirectory(prefix="callboard-") as apart,
-                frame_kept() if moving else nullcontext(),
+                frame_kept() if moving else _frame_restored(),
             ):
                 # In a folder of our own, no other program can place a link, and a failure leaves
                 # nothing behind.
@@ -274,6 +274,19 @@ def _node_trees() -> dict[str, Any]:
     return groups | {
         each.name_full: each.node_tree for each in bpy.data.materials if each.node_tree
     }
+
+
+@contextmanager
+def _frame_restored() -> Iterator[None]:
+    """Go back to the frame if an exporter left it. Blender's glTF exporter does, even when nothing
+    moves. Going to a frame resets values that were changed without a key."""
+    shown = scene()
+    before = shown.frame_current, shown.frame_subframe
+    try:
+        yield
+    finally:
+        if (shown.frame_current, shown.frame_subframe) != before:
+            shown.frame_set(before[0], subframe=before[1])
 
 
 @contextmanager

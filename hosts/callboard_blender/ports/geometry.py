@@ -13,7 +13,12 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import CheckPort, FacesLook, Json, MeshData, SubdivisionScheme
 from callboard_blender.application.changes import SceneChanges
-from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.linked_data import (
+    is_brought,
+    refuse_linked,
+    refuse_linked_data,
+    refuse_linked_shape,
+)
 from callboard_blender.application.names import find, view_layer
 from callboard_blender.parts import modifiers
 from callboard_blender.parts.copies import own_data
@@ -119,6 +124,7 @@ def own_mesh(changes: SceneChanges, name: str) -> Iterator[Any]:
     """Yield the object's mesh, after making it the object's own. Other objects keep their mesh."""
     obj = mesh_object(name)
     refuse_linked_data(obj)
+    refuse_linked_shape(obj)
     changes.touch()
     mesh = own_data(obj)
     yield mesh

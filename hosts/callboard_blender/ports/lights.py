@@ -80,7 +80,7 @@ class BlenderLights:
             elif key == "size":
                 _set_size(obj, value)
             elif key == "angle":
-                setattr(data, "angle" if data.type == "SUN" else "spot_size", radians(value))
+                _set_angle(obj, value)
             elif key == "blend":
                 data.spot_blend = value
             elif key == "color":
@@ -146,3 +146,13 @@ def _set_size(obj: bpy.types.Object, size: Any) -> None:
 
 def _angle(data: Any) -> float:
     return degrees(data.angle if data.type == "SUN" else data.spot_size)
+
+
+def _set_angle(obj: bpy.types.Object, value: float) -> None:
+    data = obj.data
+    if data.type == "SUN":
+        data.angle = radians(value)
+        return
+    if value < 1:
+        raise HostError(f"the cone of '{obj.name}' can't be narrower than 1 degree in Blender")
+    data.spot_size = radians(value)

@@ -9,12 +9,17 @@ from typing import Any
 
 import bmesh
 import bpy
-from mathutils import Vector
+from mathutils import Matrix, Vector
 
 from callboard.errors import HostError
 from callboard.host import CleanedFault, UnwrapMethod
 from callboard_blender.application.changes import SceneChanges
-from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.linked_data import (
+    is_brought,
+    refuse_linked,
+    refuse_linked_data,
+    refuse_linked_shape,
+)
 from callboard_blender.application.names import changed, find, view_layer
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.application.views import in_a_window
@@ -35,6 +40,8 @@ _SIDES = {
 }
 #: Faces within this angle of a side count as facing it.
 _TOWARDS = cos(radians(44))
+#: Maximum area of a face that counts as having none, as a fraction of the mesh's size squared.
+_FLAT = 1e-10
 #: Types of modifiers that don't change the shape.
 _BESIDE = ("PARTICLE_SYSTEM", "COLLISION", "SURFACE")
 
@@ -83,6 +90,7 @@ class BlenderModelling:
         stay."""
         obj = mesh_object(name)
         refuse_linked_data(obj)
+        refuse_linked_shape(obj)
         if obj.data.shape_keys is not None:
             raise HostError(
                 f"'{obj.name}' has shape keys, which would be lost if modifiers were applied"
@@ -118,6 +126,7 @@ class BlenderModelling:
     def apply_scale(self, name: str) -> None:
         obj = mesh_object(name)
         refuse_linked_data(obj)
+        refuse_linked_shape(obj)
         for child in obj.children:
             refuse_linked(child)
         view_layer().update()
@@ -127,6 +136,8 @@ class BlenderModelling:
         self._changes.touch()
         transforms.write(obj, None, None, (1, 1, 1))
         taken = obj.matrix_world.inverted() @ before
+        if transforms.same(taken, Matrix.Identity(4), 1e-6):
+            return
         with own_mesh(self._changes, name) as mesh:
             mesh.transform(taken, shape_keys=True)
             if taken.determinant() < 0:
@@ -136,12 +147,9 @@ class BlenderModelling:
         view_layer().update()
 
     def clean(self, name: str, fault: CleanedFault) -> None:
-        low, *_, high, _ = (Vector(corner) for corner in mesh_object(name).bound_box)
-        flat = 1e-6 * (high - low).length
-
         def cleaned(building: Any) -> None:
             if fault == "zero_faces":
-                bmesh.ops.dissolve_degenerate(building, dist=flat, edges=building.edges)
+                _dissolve_flat(building)
             else:
                 many = [face for face in building.faces if len(face.verts) > 4]
                 bmesh.ops.triangulate(building, faces=many)
@@ -278,6 +286,20 @@ def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> 
     if wrong:
         raise HostError(f"'{name}' has faces 0 to {len(building.faces) - 1}, not {wrong[0]}")
     return [building.faces[each] for each in dict.fromkeys(faces)]
+
+
+def _dissolve_flat(building: Any) -> None:
+    """Remove faces and edges without extent. Removing some can leave other faces flat, so this is
+    repeated, for those alone."""
+    axes = list(zip(*(vert.co for vert in building.verts), strict=True))
+    size = Vector([max(axis) - min(axis) for axis in axes]).length
+    edges = building.edges
+    for width in (1e-6, 1e-6, 1e-5, 2e-5, 2e-5):
+        bmesh.ops.dissolve_degenerate(building, dist=width * size, edges=edges)
+        flat = [face for face in building.faces if face.calc_area() <= _FLAT * size**2]
+        if not flat:
+            return
+        edges = list({edge for face in flat for edge in face.edges})
 
 
 def _numbers(building: Any, parts: Sequence[Any]) -> list[int]:

@@ -170,11 +170,10 @@ class BlenderStructure:
         collection, added = _own(group), [find(name) for name in objects]
         there = set(collection.objects)
         for obj in added:
-            shown = obj.instance_collection
-            if shown and collection in {shown, *shown.children_recursive}:
+            if collection in _shown_by(obj):
                 raise HostError(
-                    f"'{obj.name}' shows instances of '{shown.name}', so it can't be in"
-                    f" '{collection.name}'; put it in a group outside of that one"
+                    f"'{obj.name}' shows instances of '{obj.instance_collection.name}', so it"
+                    f" can't be in '{collection.name}'; put it in a group outside of that one"
                 )
         self._changes.touch()
         for obj in dict.fromkeys(added):
@@ -183,17 +182,21 @@ class BlenderStructure:
         return self._grouped(collection)
 
     def remove(self, group: str, objects: Sequence[str]) -> str:
-        """Remove objects from the group. An object that would then be in no collection of the scene
-        goes to the scene's own collection."""
+        """Remove objects from the group. An object that would then be in no collection of a scene
+        that shows the group goes to that scene's own collection."""
         collection, removed = _own(group), [find(name) for name in objects]
-        there, top = set(collection.objects), scene().collection
-        others = {top, *top.children_recursive} - {collection}
+        there = set(collection.objects)
+        shown = [
+            (each.collection, {each.collection, *each.collection.children_recursive})
+            for each in bpy.data.scenes
+        ]
         self._changes.touch()
         for obj in dict.fromkeys(removed):
             if obj not in there:
                 continue
-            if others.isdisjoint(obj.users_collection):
-                top.objects.link(obj)
+            for top, all_ in shown:
+                if collection in all_ and all_.intersection(obj.users_collection) == {collection}:
+                    top.objects.link(obj)
             collection.objects.unlink(obj)
         return self._grouped(collection)
 
@@ -201,6 +204,20 @@ class BlenderStructure:
         view_layer().update()
         forget()
         return str(collection.name_full)
+
+
+def _shown_by(obj: bpy.types.Object) -> set[bpy.types.Collection]:
+    """Return the collections that instances of the object's collection show, at any depth. If the
+    object itself were in one of them, Blender would crash."""
+    reached: set[bpy.types.Collection] = set()
+    waiting = [obj.instance_collection]
+    while waiting:
+        shown = waiting.pop()
+        if shown is not None and shown not in reached:
+            reached.add(shown)
+            waiting += shown.children
+            waiting += {each.instance_collection for each in shown.objects}
+    return reached
 
 
 def _ways(

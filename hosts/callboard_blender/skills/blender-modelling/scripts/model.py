@@ -9,7 +9,12 @@ import bpy
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard_blender.application.linked_data import is_brought, refuse_linked, refuse_linked_data
+from callboard_blender.application.linked_data import (
+    is_brought,
+    refuse_linked,
+    refuse_linked_data,
+    refuse_linked_shape,
+)
 from callboard_blender.application.names import find
 from callboard_blender.application.views import in_a_window
 from callboard_blender.parts.object_faults import deforming
@@ -86,6 +91,7 @@ def apply_modifiers(ctx: Any, name: str) -> Json:
 def shade(ctx: Any, name: str, smooth: bool) -> Json:
     obj = _mesh(ctx, name)
     refuse_linked_data(obj)
+    refuse_linked_shape(obj)
     ctx.port("scene.mutate")
     faces = obj.data.polygons
     faces.foreach_set("use_smooth", [smooth] * len(faces))

@@ -23,6 +23,7 @@ from .read import LARGEST
 
 #: Maximum number of faces that an answer names.
 _NAMED = 1000
+_CROSSED = "its volume has the wrong sign: it crosses itself, or its faces point to the other side"
 
 
 def subdivide(ctx: Any, name: str, levels: int = 2, scheme: str = "catmull_clark") -> Json:
@@ -42,7 +43,7 @@ def subdivide(ctx: Any, name: str, levels: int = 2, scheme: str = "catmull_clark
 def normals(ctx: Any, name: str, side: str = "outside") -> Json:
     port, _ = _ports(ctx)
     _facts(port, name)
-    before = _turns(port.mesh(name))
+    before, doubt = _turns(port.mesh(name)), None
     port.orient(name, side)
     after = _facts(port, name)
     if side == "flip":
@@ -53,8 +54,8 @@ def normals(ctx: Any, name: str, side: str = "outside") -> Json:
         expect_that(not after.flipped, f"faces at {after.flipped} edges point to opposite sides")
         if not after.open_edges and not after.non_manifold:
             right = after.volume >= 0 if side == "outside" else after.volume <= 0
-            expect_that(right, "the faces point to the other side")
-    return done(port.info(name))
+            doubt = None if right else _CROSSED
+    return done(port.info(name), doubt=doubt)
 
 
 def triangulate(ctx: Any, name: str) -> Json:
