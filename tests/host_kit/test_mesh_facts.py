@@ -6,6 +6,7 @@ import pytest
 
 from callboard.host_kit.mesh_facts import mesh_facts
 from callboard.ports.check import MeshData
+from callboard.skill_kit.uv_facts import uv_facts
 
 _CORNERS = [(x, y, z) for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)]
 #: Corners run counterclockwise, seen from outside.
@@ -50,6 +51,12 @@ def test_uvs_that_lie_on_each_other_overlap() -> None:
     assert mesh_facts(mesh(_BOX[:2], half)).overlap == pytest.approx(1 / 3, abs=0.02)
     # If all UVs are at one point, they have no area.
     assert mesh_facts(mesh(_BOX, [(0.0, 0.0)] * 24)).overlap == 1
+
+
+def test_small_uvs_have_an_area() -> None:
+    small = [(u / 1000, v / 1000) for u, v in _SQUARE]
+    assert uv_facts(mesh(_BOX, small * 6))["area"] == pytest.approx(6e-6)
+    assert uv_facts(mesh(_BOX, [(0.5, 0.5)] * 24))["area"] == 0
 
 
 def test_nothing_is_no_reason_to_fail() -> None:

@@ -246,3 +246,18 @@ def test_the_outside_of_a_shape_that_crosses_itself_is_in_doubt(rig: Rig) -> Non
     done = rig.tool("geometry__normals", name="Box")
     assert done["verified"] is False
     assert "crosses itself" in done["doubt"]
+
+
+def test_the_outside_of_a_strip_with_one_side_is_in_doubt(rig: Rig) -> None:
+    import bpy
+
+    mesh = bpy.data.meshes.new("Strip")
+    mesh.from_pydata(
+        [(x, x * x, z) for x in range(4) for z in (0, 1)],
+        [],
+        [(0, 1, 3, 2), (2, 3, 5, 4), (4, 5, 7, 6), (6, 7, 0, 1)],
+    )
+    bpy.context.scene.collection.objects.link(bpy.data.objects.new("Strip", mesh))
+    done = rig.tool("geometry__normals", name="Strip")
+    assert done["verified"] is False
+    assert "opposite sides" in done["doubt"]

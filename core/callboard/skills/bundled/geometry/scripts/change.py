@@ -50,11 +50,14 @@ def normals(ctx: Any, name: str, side: str = "outside") -> Json:
         now = _turns(port.mesh(name))
         turned = [{(end, start) for start, end in face} for face in before]
         expect_that(now == turned, "the faces look the same as before")
-    else:
-        expect_that(not after.flipped, f"faces at {after.flipped} edges point to opposite sides")
-        if not after.open_edges and not after.non_manifold:
-            right = after.volume >= 0 if side == "outside" else after.volume <= 0
-            doubt = None if right else _CROSSED
+    elif after.flipped:
+        doubt = (
+            f"faces at {after.flipped} edges still point to opposite sides; a shape like a Möbius"
+            " strip, or with edges of more than two faces, has no outside there"
+        )
+    elif not after.open_edges and not after.non_manifold:
+        right = after.volume >= 0 if side == "outside" else after.volume <= 0
+        doubt = None if right else _CROSSED
     return done(port.info(name), doubt=doubt)
 
 
