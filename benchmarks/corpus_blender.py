@@ -79,7 +79,11 @@ DEPTH = 9
 #: may remove from existing datablocks, or change in linked datablocks and outside of the scene.
 MAY = {
     "scene__delete": "",
-    "structure__remove_from_group": r"Collection\.(objects|collection_objects)",
+    # With ``delete_empty``, the group itself goes, too.
+    "structure__remove_from_group": (
+        r"Collection\.($|(collection_)?(objects|children))"
+        r"|Scene\.(collection|view_layers\[[^]]*\]\.layer_collection)\b.*children\["
+    ),
     # The former world is kept.
     "lights__set_environment": r"World\.use_fake_user",
     "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots|node_tree\.links)",
