@@ -49,8 +49,10 @@ class DataBlocks:
         if len(named) > 1:
             raise HostError(f"'{name}' names several: {', '.join(o.name_full for o in named)}")
         if not named:
-            near = ", ".join(nearest_names(name, [each.name_full for each in data])) or "none"
-            raise HostError(f"no '{name}' among the {kind}; the nearest names are {near}")
+            there = [each.name_full for each in data]
+            shown = nearest_names(name, there) or there[:5]
+            some = f"some of them are {', '.join(shown)}" if shown else "there are none"
+            raise HostError(f"no '{name}' among the {kind}; {some}")
         return named[0]
 
     def rename(self, kind: str, name: str, new_name: str) -> str:

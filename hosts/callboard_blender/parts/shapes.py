@@ -30,6 +30,7 @@ def kind_of(obj: bpy.types.Object) -> str:
 def kind_in_words(obj: bpy.types.Object) -> str:
     """Return Blender's type with its article."""
     word = str(obj.type).lower().replace("_", " ").replace("greasepencil", "grease pencil")
+    word = "text" if word == "font" else word
     return f"{'an' if word[0] in 'aeiou' else 'a'} {word}"
 
 
