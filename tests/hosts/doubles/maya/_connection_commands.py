@@ -34,10 +34,11 @@ def listConnections(
     else:
         node, attribute = one(name), None
     ends: list[tuple[Node, str, str]] = []
+    this = node.id
     for a, out, b, into in scene.connections:
-        if destination and a == node.id and attribute in (None, out):
+        if destination and a == this and attribute in (None, out):
             ends.append((scene.nodes[b], into, out))
-        if source and b == node.id and attribute in (None, into):
+        if source and b == this and attribute in (None, into):
             ends.append((scene.nodes[a], out, into))
     answer = []
     for other, end, own in ends:

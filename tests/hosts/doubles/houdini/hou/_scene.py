@@ -4,6 +4,7 @@ step."""
 from __future__ import annotations
 
 import copy
+import pickle
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -21,11 +22,9 @@ class Channel:
     keys: dict[float, tuple[float, str]] = field(default_factory=dict)
     locked: bool = False
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Channel:
-        # There are thousands of channels, and hardly any holds more than a number or a string.
-        plain = isinstance(self.value, (str, int, float, type(None)))
-        value = self.value if plain else copy.deepcopy(self.value, memo)
-        return Channel(value, dict(self.keys), self.locked)
+    def __reduce__(self) -> tuple[Any, ...]:
+        # There are thousands of channels, and each undo step copies them.
+        return Channel, (self.value, self.keys, self.locked)
 
 
 @dataclass
@@ -83,6 +82,10 @@ class Scene:
     range: tuple[float, float] = (1.0, 240.0)
     playback: tuple[float, float] = (1.0, 240.0)
     last_id: int = 0
+
+    def __deepcopy__(self, memo: object) -> Scene:
+        # Each step of undo copies the scene, and this is many times as fast as the usual way.
+        return pickle.loads(pickle.dumps(self, pickle.HIGHEST_PROTOCOL))
 
     def add(self, type: Type, name: str, parent: int | None) -> NodeData:
         self.last_id += 1

@@ -70,6 +70,14 @@ def _parm(fact: dict[str, Any]) -> Parm:
     return Parm(default, suffixes, words, kind, holds=holds)
 
 
+#: Types in pickled scenes, by id.
+_PICKLED: dict[int, Any] = {}
+
+
+def _pickled(number: int) -> Type:
+    return _PICKLED[number]
+
+
 @dataclass(frozen=True)
 class Type:
     name: str
@@ -87,6 +95,10 @@ class Type:
     def __deepcopy__(self, memo: object) -> Type:
         """Return the same object: types never change, and each step of undo copies the scene."""
         return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        _PICKLED[id(self)] = self
+        return _pickled, (id(self),)
 
     def parm(self, name: str) -> Parm:
         if name in self.parms:
