@@ -24,10 +24,10 @@ joined() {
     rm -f "$logs"/*.shown
 }
 
-perform() {
-    local notes=$1 name=$2 limit=$3 began=$SECONDS outcome=ok code used
+# In a shell of its own, so that `times` counts this stage's programs and none that ran beside it.
+perform() (
+    notes=$1 name=$2 limit=$3 began=$SECONDS outcome=ok
     shift 3
-    times >"$notes.times"
     if [ "$1" = --tests ]; then
         shift
         printf '%s\0' "$name" "$@" >"$notes.command"
@@ -42,14 +42,12 @@ perform() {
         outcome="FAILED ($code)"
     fi
     tests_in_log "$notes" "$code"
-    times >>"$notes.times"
-    # The second and the fourth line: what this shell's programs had used before, and have now.
-    used=$(awk -F '[ms ]+' 'NR % 2 == 0 { u = $1 * 60 + $2 + $3 * 60 + $4 - u } END { print int(u) }' \
-        "$notes.times")
-    printf '%-28s %4d s, %4d of a processor  %s\n' "$name" $((SECONDS - began)) "$used" "$outcome" \
-        >"$notes.report"
-    return "$code"
-}
+    times >"$notes.times"
+    used=$(awk -F '[ms ]+' 'NR == 2 { print int($1 * 60 + $2 + $3 * 60 + $4) }' "$notes.times")
+    printf '%-28s after %4d s: %4d s, %4d of a processor  %s\n' \
+        "$name" "$began" $((SECONDS - began)) "$used" "$outcome" >"$notes.report"
+    exit "$code"
+)
 
 # Notes what pytest's summary line counts; a failed stage without one is one failure.
 tests_in_log() {
@@ -64,7 +62,7 @@ tests_in_log() {
 
 # Runs again what failed beside others, tells how each stage went, and what counts.
 finish() {
-    local passed failed skipped alone
+    local passed failed skipped alone used
     "$python" packaging/run_again.py "$logs"
     alone=$(cat "$logs"/*.alone 2>/dev/null)
     printf '\n'
@@ -74,7 +72,8 @@ finish() {
     if [ -n "$alone" ]; then
         printf '%s\n' "$alone" "$(grep -c . <<<"$alone") failed beside others and passed alone"
     fi
-    echo "$SECONDS s in all, $skipped skipped"
+    used=$(awk '{ u += $2 } END { print u }' FS='s, +' "$logs"/*.report)
+    echo "$SECONDS s in all, $used of a processor, $skipped skipped"
     echo "$passed passed, $failed failed"
     [ "$failed" = 0 ]
 }

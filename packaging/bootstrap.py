@@ -43,8 +43,9 @@ STATE_FILE = "callboard-setup.json"
 QUICK = ["-m", "not slow and not sweep", "--hypothesis-profile", "fast", "-n", "4"]
 QUICK += ["--dist", "worksteal"]
 """Many of these tests wait: on two processors, four at once are a third quicker than two."""
-ALL = ["-n", "2", "--dist", "loadfile"]
-"""Slow ones wait for programs, windows and clients; a file's tests may share one of these."""
+ALL = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+"""Slow ones wait for programs, windows and clients; a file's tests may share one of these. They
+keep the order of tests/conftest.py, in which the longest files come first."""
 
 
 class State(NamedTuple):

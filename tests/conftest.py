@@ -96,6 +96,21 @@ def client(server: Served) -> Iterator[FakeClient]:
         yield session
 
 
+#: Files that take a minute or more, which start first: a late one would leave a processor idle.
+LONG = tuple(
+    TESTS / f"{room}/test_{name}.py"
+    for room, names in {
+        "packaging": "release bootstrap supply bundles",
+        "hosts": "blender_gui_fuzz blender_gui_artist blender_gui blender_sidebar blender_scenes "
+        "blender_gui_calls freecad blender_gui_install first_run corpus",
+        "seeds": "statements",
+        "docs": "pages walkthrough site",
+        "rest": "rest_schemathesis",
+    }.items()
+    for name in names.split()
+)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection() -> None:
     """Turn the garbage collector off while modules are imported and tests are collected. Everything
@@ -109,6 +124,8 @@ def pytest_collection_finish() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    places = {path: place for place, path in enumerate(LONG)}
+    items.sort(key=lambda item: places.get(item.path, len(LONG)))
     slow = {path: _in_slow_room(path) for path in {item.path for item in items}}
     for item in items:
         if slow[item.path]:

@@ -11,10 +11,11 @@ import sys
 import zipfile
 from pathlib import Path
 
+import archives
 import pytest
 
 import build_blender
-from build_requirements import CACHE, BuildError
+from build_requirements import CACHE
 from build_vendored import private
 from needed import need
 
@@ -23,19 +24,9 @@ HERE = Path(__file__).parent
 PYTHONS = [sys.executable, *os.environ.get("CALLBOARD_BPY_PYTHONS", "").split(os.pathsep)]
 
 
-@pytest.fixture(scope="module")
-def built(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    try:
-        return build_blender.build(tmp_path_factory.mktemp("built"), False)
-    except BuildError as error:
-        if "pip could not fetch" in str(error):
-            pytest.skip(str(error))
-        raise
-
-
-def test_the_same_bytes_twice(built: list[Path], tmp_path: Path) -> None:
-    again = build_blender.build(tmp_path, False)
-    assert [path.read_bytes() for path in again] == [path.read_bytes() for path in built]
+@pytest.fixture
+def built() -> list[Path]:
+    return archives.built("blender")
 
 
 def test_one_wheel_fits_every_machine_and_brings_licences(built: list[Path]) -> None:

@@ -19,7 +19,7 @@ import build_max
 import build_maya
 from build_archive import Files
 from build_library import check_imports, check_library
-from build_requirements import PROJECT, BuildError
+from build_requirements import BuildError
 from callboard_programs.client import Client
 
 DOUBLES = Path(__file__).parents[1] / "hosts" / "doubles"
@@ -56,18 +56,6 @@ def contents(host: str) -> Files:
     (path,) = built(host)
     with zipfile.ZipFile(path) as archive:
         return {name: archive.read(name) for name in archive.namelist()}
-
-
-def test_the_same_bytes_twice(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, str(PROJECT / "packaging/build.py"), *LAYOUTS, "--out", str(tmp_path)],
-        env={**os.environ, "PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    first = {path.name: path.read_bytes() for host in LAYOUTS for path in built(host)}
-    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == first, done.stderr
 
 
 @pytest.mark.parametrize("host", LAYOUTS)
