@@ -24,7 +24,7 @@ from callboard_maya.ui.panel import CONTROL
 from callboard_programs.client import Client
 from callboard_ui.panel import Panel
 
-ROUNDS = 20
+ROUNDS = 5
 
 
 def forget_control() -> None:
