@@ -209,7 +209,7 @@ def measured(count: int, folder: Path) -> Iterator[Row]:
 
 
 def _batch(host: BlenderHost) -> Callable[[int], object]:
-    """Return a function that makes a batch of calls, which are one undo step together."""
+    """Return a function that makes a batch of calls, which together are one undo step."""
     inside = DirectCaller(
         SimpleNamespace(
             identity=host.identity, ports=host.ports, skill_paths=host.skill_paths, undo=None

@@ -43,7 +43,7 @@ def unmoved() -> Rows:
 @dataclass
 class Block:
     kind: str
-    #: Half the block's widths along X, Y (up) and Z, unscaled.
+    #: The block's half-widths along X, Y (up) and Z, unscaled.
     half: tuple[float, float, float]
     translate: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     rotate: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])

@@ -41,7 +41,7 @@ def done(command: list[str], target: Json, timeout: float = 150) -> str:
 
 
 def cells(command: list[str], target: Json) -> Json:
-    """Return the cells that a program prints in its last line, or its error."""
+    """Return the cells that a program prints on its last line, or its error."""
     line = done([*command, json.dumps(target)], target).strip().splitlines()[-1]
     try:
         seen: Json = json.loads(line)

@@ -48,8 +48,8 @@ class Grant(NamedTuple):
 
     ``made`` is Unix time in seconds. ``by`` is the name of the grant's author. ``session`` is the
     session with which the grant ends, or empty for a client without one. ``origins`` are the
-    fingerprints at that time of the one tool, or of all tools by other authors: a grant for any
-    tool covers only shipped tools and the tools that existed then.
+    fingerprints of that one tool, or of all tools by other authors, when the grant was made: a
+    grant for any tool covers only shipped tools and the tools that existed then.
     """
 
     id: str

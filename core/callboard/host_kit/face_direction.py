@@ -68,7 +68,7 @@ def _middle(mesh: MeshData, corners: Sequence[int]) -> list[float]:
 
 
 def triangles_of(points: Sequence[_Point]) -> list[tuple[int, int, int]]:
-    """Return a face's triangles, as indices among its corners, by cutting off ears that contain no
+    """Return a face's triangles, as indices into its corners, by cutting off ears that contain no
     other corner. There are two fewer triangles than corners, however broken the face is."""
     left = list(range(len(points)))
     flat = _flat(points)

@@ -113,8 +113,9 @@ def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
 
 
 def under_policy(config: McpHttpConfig) -> McpHttpConfig:
-    """Return the configuration with everything that the machine's policy locks, and that the site
-    forbids. Every server calls this, whatever made its configuration. Raises SettingsError."""
+    """Apply what the machine's policy locks and what the site forbids, and return the
+    configuration. Every server calls this, whatever made its configuration. Raises
+    SettingsError."""
     binding = [policy := _policy(), *_of_site()]
     denied = [word for one in binding for word in one.values.get("deny", ())]
     if "assets" in policy.values:

@@ -144,7 +144,7 @@ class _Paths:
 
     def check(self, known: Sequence[Structure]) -> None:
         """Raise ValueError when two of a file's structures have the same name, or when the file's
-        layout declares a path as something else."""
+        layout declares a path as something other than a string."""
         if len({each.name for each in known}) < len(known):
             raise ValueError("two of its structures have the same name")
         for each in known:

@@ -143,7 +143,7 @@ def _mapping(source: Any) -> Any:
 
 
 def _background(world: bpy.types.World) -> Any:
-    """Return the world's Background node, or None when its nodes are more complex."""
+    """Return the Background node that feeds the world's output directly, or None."""
     if world.node_tree is None or not _uses_nodes(world):
         return None
     for node in world.node_tree.nodes:

@@ -37,7 +37,7 @@ class BlenderChecks:
 
     def fix(self, rule: str, path: str) -> Json | None:
         if rule == "absolute_paths":
-            # A path can only be relative to a file that has a place.
+            # A path can only be relative to a file that has been saved.
             wanted = {"tool": "blender_data__set_file", "arguments": {"path": path}}
             return wanted if bpy.data.filepath else None
         if find(path).library is not None or rule not in _TOOLS:

@@ -266,8 +266,8 @@ _Key = tuple[str, str]
 def _users_of(
     named: list[tuple[_Key, Any]],
 ) -> Generator[None, None, tuple[dict[_Key, set[str]], dict[_Key, list[str]]]]:
-    """Return what uses each of these datablocks, and the objects of the scene that need it, also
-    through their materials or node groups."""
+    """Return what uses each of these datablocks, and the objects of the scene that need it,
+    including through their materials or node groups."""
     using: dict[_Key, set[str]] = {key: set() for key, _ in named}
     needing: dict[_Key, list[str]] = {key: [] for key, _ in named}
     if not named:

@@ -21,7 +21,7 @@ PICTURES = (".png", ".jpg", ".jpeg")
 
 class FileRender(ABC, Generic[Camera]):
     """Implements the port. Everything is restored after each picture, because the scene belongs to
-    the artist between two slices. The answer names the renderer and the camera. Use it on the main
+    the artist between slices. The answer names the renderer and the camera. Use it on the main
     thread."""
 
     @abstractmethod

@@ -13,8 +13,8 @@ BACKGROUND = (40, 40, 40)
 
 
 class Eye:
-    """A camera that looks along its own -Z. ``axes`` are its X, Y and Z in the world, ``wide`` the
-    tangent of half the angle across."""
+    """A camera that looks along its own -Z. ``axes`` are its X, Y and Z in the world. ``wide``
+    is the tangent of half the horizontal field of view."""
 
     def __init__(self, axes, place, wide, width, height) -> None:
         self._axes, self._place = axes, place

@@ -1,7 +1,7 @@
 """File references: nodes from another file, in a namespace.
 
-As Maya documents them, the scene's changes of attributes, connections and parents are kept as
-edits; a referenced node can be neither renamed nor deleted. The file is read when it is referenced.
+As Maya documents, the scene's changes to attributes, connections and parents are kept as edits;
+a referenced node can be neither renamed nor deleted. The file is read when it is referenced.
 Maya also reads it again with the scene, which isn't modelled.
 """
 

@@ -18,7 +18,7 @@ HERE = str(Path(__file__).parent)
 
 
 class Session(Soft):
-    """The only session of the process; ``reset`` makes it new."""
+    """The only session of the process; ``reset`` starts it afresh."""
 
     def __init__(self) -> None:
         self.scene: Any = None
