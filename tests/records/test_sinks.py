@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,7 @@ from callboard.records.exporter import Exporter
 from callboard.records.model import CallRecord
 from callboard.records.sinks import sink_of
 from callboard.records.store import Store
-from needed import missing
+from needed import missing, needs
 from waiting import until
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -148,3 +151,37 @@ def test_a_collector_gets_a_span_below_the_callers(calls: list[CallRecord]) -> N
     values = {each.key: each.value.string_value for each in first.attributes}
     assert (values["user.name"], values["host.name"]) == ("ada", "ws12")
     assert second.status.code == 2
+
+
+@needs("opentelemetry.exporter", "rotel")
+def test_so_does_a_real_collector(tmp_path: Path, calls: list[CallRecord]) -> None:
+    program = Path(str(import_module("rotel").__file__)).with_name("rotel-agent")
+    log = tmp_path / "log"
+    with socket.create_server(("127.0.0.1", 0)) as one, socket.create_server(("", 0)) as other:
+        here, unused = one.getsockname()[1], other.getsockname()[1]
+    words = ["--otlp-http-endpoint", f"127.0.0.1:{here}"]
+    words += ["--otlp-grpc-endpoint", f"127.0.0.1:{unused}", "--exporter", "blackhole"]
+    words += ["--debug-log", "traces", "--debug-log-verbosity", "detailed"]
+    with log.open("wb") as told:
+        collector = subprocess.Popen([program, "start", *words], stdout=told, stderr=told)
+
+    def listens() -> bool:
+        with closing(socket.socket()) as client:
+            return client.connect_ex(("127.0.0.1", here)) == 0
+
+    try:
+        until(listens, "the collector to listen")
+        sink_of(f"otlp:http://127.0.0.1:{here}").send(calls)
+        until(lambda: log.read_text().count("Name           : ") == 2, "both spans")
+    finally:
+        collector.terminate()
+        collector.wait()
+    shown = {line.strip().removeprefix("-> ") for line in log.read_text().splitlines()}
+    _, trace, parent, _ = TRACE.split("-")
+    assert {
+        f"Trace ID       : {trace}",
+        f"Parent ID      : {parent}",
+        "user.name: Str(ada)",
+        "host.name: Str(ws12)",
+        "Status code    : STATUS_CODE_ERROR",
+    } <= shown
