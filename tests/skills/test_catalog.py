@@ -10,7 +10,9 @@ from callboard.skills.catalog import CatalogChange, SkillCatalog, scoped_paths
 from callboard.skills.discovery import BUNDLED
 from callboard.skills.vendored import REQUIRED, vendor_folder
 from callboard_testing.fake_host import DEADLINE
+from serving import served
 from skills.skill_tree import TWO_TOOLS, write_files, write_skill
+from waiting import until
 
 GO = {
     "tools.yaml": "tools: [{name: go, description: Goes.}]",
@@ -214,7 +216,9 @@ def test_an_edited_tools_file_replaces_a_loaded_skill(catalog, add):
     assert [t.name for t in catalog.loaded[0].tools] == ["first", "second"]
 
 
-@pytest.mark.parametrize("path", ["scripts/go.py", "scripts/_near.py", "prompts.yaml", "E.md"])
+@pytest.mark.parametrize(
+    "path", ["scripts/go.py", "scripts/_near.py", "prompts.yaml", "E.md", "settings.yaml"]
+)
 def test_any_edited_file_reloads_a_loaded_skill(catalog, add, path):
     folder = add("a")
     catalog.refresh()
@@ -224,6 +228,24 @@ def test_any_edited_file_reloads_a_loaded_skill(catalog, add, path):
     settle(folder)
     catalog.refresh()
     assert not catalog.refresh()
+
+
+def test_a_tool_reads_its_skills_settings_again_once_they_change(tmp_path):
+    read = "import json, pathlib\n"
+    read += "SETTINGS = json.loads(pathlib.Path(__file__).with_name('settings.json').read_text())\n"
+    files = {"tools.yaml": "tools: [{name: go, description: d, affinity: any}]\n"}
+    files["scripts/go.py"] = read + "def main():\n    return SETTINGS\n"
+    files["scripts/settings.json"] = '{"quality": 1}'
+    folder = write_skill(tmp_path, "studio", files=files)
+    settle(folder)
+    with served(skills=True, skill_paths=[str(tmp_path)]) as server, server.client() as client:
+        assert client.call("studio__go")["structuredContent"] == {"quality": 1}
+        write_files(folder, {"scripts/settings.json": '{"quality": 2}'})
+        server.app.catalog.refresh()
+        until(
+            lambda: client.call("studio__go")["structuredContent"] == {"quality": 2},
+            "the new settings",
+        )
 
 
 def test_a_saved_test_is_no_news_and_none_keeps_a_script_back(catalog, add):
