@@ -204,6 +204,35 @@ def test_half_a_line_and_rubbish_are_left_out(folder: Path) -> None:
     assert (folder / "2-other.journal").exists()
 
 
+def test_records_with_different_fields_come_back_together(folder: Path) -> None:
+    calls = [a_call(tool=f"scene__{number}") for number in range(150)]
+    calls[70] = a_call(outcome="refused", error_code=-31003, error_message="no", missing=("usd",))
+    calls[149] = a_call(project="film", undo_id="undo-1", arguments=None, session=None)
+    store = Store(folder)
+    store.open()
+    for call in calls:
+        store.record(call)
+    assert store.flush()
+    store.close()
+    reader = Reader(folder)
+    assert ids_in_database(folder) == [call.call_id for call in calls]
+    assert [reader.get(call.call_id) for call in calls] == calls
+
+
+def test_a_journal_of_empty_rows_adds_nothing(folder: Path) -> None:
+    folder.mkdir()
+    journal = Journal(folder)
+    journal.append(f"[{','.join(['null'] * (len(schema.COLUMNS) - 2))}]\t\t\n".encode())
+    journal.close()
+    good = a_call()
+    store = Store(folder)
+    store.open()
+    store.record(good)
+    assert store.flush()
+    store.close()
+    assert ids_in_database(folder) == [good.call_id]
+
+
 def test_two_processes_share_the_file(folder: Path) -> None:
     stores = [Store(folder) for _ in range(2)]
     calls = [a_call() for _ in range(400)]

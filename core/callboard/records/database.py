@@ -7,6 +7,7 @@ import os
 import sqlite3
 import time
 from contextlib import suppress
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +22,9 @@ StorageFailure = (sqlite3.Error, OSError)
 #: Bytes of a journal in one transaction, or about two hundred calls' worth. A writer that holds the
 #: interpreter longer would delay the host.
 BLOCK = 2**16
-#: Rows in one statement. Each statement releases the interpreter and takes it back, which slows
-#: down busy threads. SQLite before 3.32 accepts at most 999 values.
-AT_ONCE = 40
-_ROW = f", ({', '.join('?' * len(schema.COLUMNS))})"
-_INSERT_MANY = schema.INSERT + _ROW * (AT_ONCE - 1)
+#: Maximum number of values in one statement: SQLite before 3.32 accepts no more. Each statement
+#: releases the interpreter and takes it back, which slows down busy threads.
+AT_ONCE = 999
 _ID, _OUTCOME = schema.COLUMNS.index("call_id"), schema.COLUMNS.index("outcome")
 _SOME_UNFINISHED = "SELECT 1 FROM calls WHERE outcome = 'unfinished' LIMIT 1"
 #: Deletes the row that a change's first line made, so that its last line can take its place.
@@ -78,15 +77,30 @@ class Database:
             rows = _last_lines(rows)
             if self._db.execute(_SOME_UNFINISHED).fetchone():
                 self._db.executemany(_DELETE_UNFINISHED, [(row[_ID],) for row in rows])
-            whole = len(rows) - len(rows) % AT_ONCE
-            for first in range(0, whole, AT_ONCE):
-                part = rows[first : first + AT_ONCE]
-                self._db.execute(_INSERT_MANY, [value for row in part for value in row])
-            self._db.executemany(schema.INSERT, rows[whole:])
+            self._add(rows)
         except BaseException:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+
+    def _add(self, rows: list[list[Any]]) -> None:
+        """Add the rows. Columns that are empty in all of them are left out, because binding a None
+        takes sqlite3 longer than storing a text."""
+        if not rows:
+            return
+        filled = tuple(
+            number
+            for number, column in enumerate(zip(*rows, strict=True))
+            if number < 2 or column[0] is not None or column.count(None) < len(column)
+        )
+        values_of = itemgetter(*filled)
+        step = AT_ONCE // len(filled)
+        whole = len(rows) - len(rows) % step
+        for first in range(0, whole, step):
+            part = rows[first : first + step]
+            values = [value for row in part for value in values_of(row)]
+            self._db.execute(schema.insert(filled, step), values)
+        self._db.executemany(schema.insert(filled, 1), map(values_of, rows[whole:]))
 
     def retain(self) -> None:
         """Delete the records that exceed the limits: at the first call, and from time to time after

@@ -17,6 +17,7 @@ from callboard.records import schema
 from callboard.records.journal import journals, read_lines
 from callboard.records.model import UNFINISHED, CallRecord, Outcome
 
+_ALL = tuple(range(len(schema.COLUMNS)))
 _OUTCOME = schema.COLUMNS.index("outcome")
 #: The view with every record, on a connection of :meth:`Reader.connect`.
 EVERYTHING = "everything"
@@ -110,7 +111,7 @@ class Reader:
             rows = [row for line in lines if (row := schema.to_row(line))]
             # A change's last line takes precedence over its first one, wherever each of them is.
             rows.sort(key=lambda row: row[_OUTCOME] == UNFINISHED)
-            db.executemany(schema.INSERT.replace("INTO calls", "INTO temp.waiting"), rows)
+            db.executemany(schema.insert(_ALL, 1, "temp.waiting"), rows)
             db.execute(
                 "DELETE FROM waiting WHERE call_id IN (SELECT call_id FROM main.calls"
                 f" WHERE outcome <> '{UNFINISHED}' OR waiting.outcome = '{UNFINISHED}')"

@@ -87,9 +87,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
 )
 VERSION = len(MIGRATIONS)
 
-INSERT = (
-    f"INSERT OR IGNORE INTO calls ({', '.join(COLUMNS)}) VALUES ({', '.join('?' * len(COLUMNS))})"
-)
+
+@lru_cache(maxsize=64)
+def insert(columns: tuple[int, ...], rows: int, table: str = "calls") -> str:
+    """Return the statement that adds this many rows of these columns, which are numbers in
+    :data:`COLUMNS`. A row whose call is there already is left out."""
+    filled = ", ".join(COLUMNS[number] for number in columns)
+    row = f"({', '.join('?' * len(columns))})"
+    return f"INSERT OR IGNORE INTO {table} ({filled}) VALUES {', '.join([row] * rows)}"
 
 
 class NewerSchema(Exception):
