@@ -133,7 +133,12 @@ _members: dict[str, list[tuple[str, str, bool]]] = {}
 
 def datablocks() -> Iterator[bpy.types.ID]:
     for prop in bpy.data.bl_rna.properties:
-        if prop.type == "COLLECTION" and prop.identifier not in ELSEWHERE:
+        # In Blender 5.2, `all_ids` has all datablocks again.
+        if (
+            prop.type == "COLLECTION"
+            and prop.identifier not in ELSEWHERE
+            and prop.fixed_type.identifier != "ID"
+        ):
             yield from getattr(bpy.data, prop.identifier)
 
 
