@@ -72,7 +72,7 @@ finish() {
     if [ -n "$alone" ]; then
         printf '%s\n' "$alone" "$(grep -c . <<<"$alone") failed beside others and passed alone"
     fi
-    used=$(awk '{ u += $2 } END { print u }' FS='s, +' "$logs"/*.report)
+    used=$(awk -F 's, +' '{ u += $NF } END { print u + 0 }' "$logs"/*.report)
     echo "$SECONDS s in all, $used of a processor, $skipped skipped"
     echo "$passed passed, $failed failed"
     [ "$failed" = 0 ]
