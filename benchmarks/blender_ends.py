@@ -6,7 +6,7 @@ A loop, an operator that loops, a sleep, a render by a tool and a render by a sc
 stopped by Escape (held by xdotool), by ``callboard stop``, by the end of the client's session and
 by the limit of 30 s. Columns: seconds until the client was answered and until the window was
 redrawn with the change undone, the answer, how long another client waited to be refused as busy the
-first time and later, and how late a thread that only sleeps was woken.
+first time and later, and how late a thread that only sleeps was woken, here and inside Blender.
 
 Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
 """
@@ -52,6 +52,18 @@ s.render.engine = "CYCLES"
 s.cycles.samples, s.cycles.use_denoising, s.cycles.use_adaptive_sampling = 10**6, False, False
 s.render.resolution_x = s.render.resolution_y = 512
 bpy.context.preferences.view.render_display_type = "NONE"
+"""
+#: A thread in Blender that only sleeps, and writes how late it was woken.
+SLEEPER = """
+if "sleeper" not in globals():
+    import threading, time
+    def sleeper():
+        with open({path!r}, "a", buffering=1) as file:
+            while True:
+                began = time.perf_counter()
+                time.sleep(0.01)
+                file.write(f"{{time.time()}} {{time.perf_counter() - began - 0.01}}\\n")
+    threading.Thread(target=sleeper, daemon=True).start()
 """
 HOLDS = {
     "loop": "while True: pass",
@@ -113,7 +125,8 @@ def stop(gui: rig.Gui, client: FakeClient) -> str:
 
 def one(gui: rig.Gui, hold: str, way: str) -> bool:
     """Measure one call, and print its row. Return whether Blender is free again."""
-    gui.run(rig.PERMIT + SETTINGS)
+    slept = gui.folder / "slept"
+    gui.run(rig.PERMIT + SETTINGS + SLEEPER.format(path=str(slept)))
     gui.run("bpy.data.objects['Cube'].location.x = 0")
     began, reply = gui.folder / "began", ""
     began.unlink(missing_ok=True)
@@ -130,7 +143,7 @@ def one(gui: rig.Gui, hold: str, way: str) -> bool:
             until(lambda: gui.run(RENDERS, 5), "", seconds=5)
     else:
         gui.wait(began.exists, "the script")
-    beside, started = Beside(other), time.monotonic()
+    beside, started, row = Beside(other), time.monotonic(), time.time()
     if way == "limit":
         patience = LIMIT + PATIENCE
     else:
@@ -166,7 +179,9 @@ def one(gui: rig.Gui, hold: str, way: str) -> bool:
     first, waits = beside.refused[:1] or [0.0], sorted(beside.refused[1:]) or [0.0]
     waits = [*first, waits[len(waits) // 2], waits[-1]]
     cells += [", ".join(f"{wait * 1000:.0f}" for wait in waits) + " ms"]
-    cells += [f"{beside.machine * 1000:.0f} ms"]
+    pairs = [line.split() for line in slept.read_text("utf-8").splitlines()[:-1]]
+    late = max((float(late) for ended, late in pairs if float(ended) > row), default=0.0)
+    cells += [f"{beside.machine * 1000:.0f}, {late * 1000:.0f} ms"]
     print("|", " | ".join([*cells, str(dict(beside.answers))]).replace("\n", " "), "|", flush=True)
     if free is not None:
         other.close()
@@ -190,7 +205,7 @@ def main() -> int:
         archive, number = rig.build_addon(Path(folder)), 0
         print(
             "| held by | ended by | answered | free | answer "
-            "| others refused: first, then median, max | machine, max | |"
+            "| others refused: first, then median, max | asleep here, in Blender: max | |"
         )
         print("|---|---|---|---|---|---|---|---|")
         while rows:

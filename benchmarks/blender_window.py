@@ -10,8 +10,9 @@ measured.
 leaves the objects as they are and each client works on its own, so the scene has to match the
 answers. After each round, undo has to bring back the whole scene. ``opens`` has one client ask
 and cancel while another opens a file. ``drags`` has a client delete what the artist drags, thirty
-times, while other code reads the window's modal operators. ``memory`` prints a line of CSV for
-every half minute; ``--without`` makes the same changes in Blender's own Python, without callboard.
+times, while other code reads the window's modal operators. ``memory`` makes a change each second
+and prints a line of CSV every ten; ``--without`` does the same in Blender's own Python, without
+callboard.
 
 Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
 """
@@ -91,10 +92,33 @@ answer["materials"] = sorted(m.name for m in bpy.data.materials if m.users)
 answer["meshes"] = sorted(m.name for m in bpy.data.meshes if m.users)
 """
 PLACES = "answer = {o.name: list(o.location) for o in bpy.context.scene.objects}"
+#: Numbers in the order of ``COLUMNS``. Blender tells how much it has allocated only in the words of
+#: its status bar.
 HELD = """
-import gc, sys
-answer = [sys.getallocatedblocks(), len(bpy.data.objects), len(bpy.data.meshes)]
+import re, sys
+scene, units = bpy.context.scene, {"KiB": 1 / 1024, "MiB": 1, "GiB": 1024}
+words = scene.statistics(scene.view_layers[0])
+found = re.search(r"([0-9.]+) ([KMG]iB)", words)
+own = float(found[1]) * units[found[2]] if found else -1
+kinds = [bpy.data.objects, bpy.data.meshes, bpy.data.materials, bpy.data.images]
+answer = [own, sys.getallocatedblocks(), *map(len, kinds)]
 """
+COLUMNS = "seconds,MiB,Blender's MiB,Python's blocks,objects,meshes,materials,images,changes"
+#: Seconds between two lines of ``memory``, and between two of its changes.
+SAMPLE, PACE = 10.0, 1.0
+#: Each frees more. Debian's Blender takes memory from TBB's allocator, which keeps what is freed.
+FREE = {
+    "an empty file is loaded": "bpy.ops.wm.read_homefile(use_factory_startup=True, load_ui=False)",
+    "Python collected": "import gc; gc.collect()",
+    "the allocator emptied": """
+import ctypes
+ctypes.CDLL(None).malloc_trim(0)
+try:
+    ctypes.CDLL("libtbbmalloc.so.2").scalable_allocation_command(0, None)
+except OSError:
+    pass
+""",
+}
 
 
 class BlenderAgent(Agent):
@@ -274,56 +298,71 @@ def drags(gui: rig.Gui, seconds: float, seed: int) -> None:
 
 #: One step of ``memory``, written with Blender's own Python API.
 PLAIN = """
-import random
-def plain_step(number, spot):
+import gpu
+def plain_step(number, spot, path):
+    scene = bpy.context.scene
+    name = f"M {number - number % 4}"
     with artist():
         if number % 4 == 0:
             bpy.ops.mesh.primitive_cube_add(size=1, location=spot)
-            bpy.context.object.name = f"M {number}"
+            bpy.context.object.name = name
         elif number % 4 == 1:
-            bpy.data.objects[f"M {number - 1}"].location = spot
+            bpy.data.objects[name].location = spot
+            [(o.name, o.type, list(o.location)) for o in scene.objects]
         elif number % 4 == 2:
-            one = bpy.data.objects[f"M {number - 2}"]
             material = bpy.data.materials.new("Color")
             material.diffuse_color = (1, 0, 0, 1)
-            one.data.materials.append(material)
+            bpy.data.objects[name].data.materials.append(material)
         else:
-            one = bpy.data.objects[f"M {number - 3}"]
-            bpy.data.objects.remove(one)
+            bpy.data.objects.remove(bpy.data.objects[name])
         bpy.ops.ed.undo_push(message="step")
+        if number % 16 == 2:
+            space, region = bpy.context.area.spaces.active, bpy.context.region
+            view = space.region_3d
+            offscreen = gpu.types.GPUOffScreen(64, 64)
+            offscreen.draw_view3d(scene, bpy.context.view_layer, space, region, view.view_matrix,
+                                  view.window_matrix)
+            offscreen.texture_color.read()
+            offscreen.free()
+        elif number % 16 == 6:
+            kept = scene.render.resolution_x, scene.render.resolution_y, scene.render.filepath
+            scene.render.resolution_x = scene.render.resolution_y = 16
+            scene.render.filepath = path
+            bpy.ops.render.render(write_still=True)
+            scene.render.resolution_x, scene.render.resolution_y, scene.render.filepath = kept
 """
 
 
 def memory(gui: rig.Gui, seconds: float, seed: int, without: bool) -> None:
-    """Print the process's own memory as CSV. At the end, drop the undo history and print it
-    again."""
+    """Print the process's own memory as CSV. At the end, free more and more and print it again."""
     counted: Counter[str] = Counter()
-    chance, end = random.Random(seed), time.monotonic() + seconds
+    chance = random.Random(seed)
     agent = None if without else BlenderAgent(gui, "M", chance, counted)
     gui.run(PLAIN)
     began, next_line, number = time.monotonic(), 0.0, 0
-    print("seconds,MiB,Python's blocks,objects,meshes,changes", flush=True)
+    print(COLUMNS, flush=True)
 
     def line() -> None:
         held = gui.run(HELD)
         cells = [time.monotonic() - began, anonymous(gui.process.pid) / 2**20, *held, number]
         print(",".join(f"{cell:.1f}" for cell in cells), flush=True)
 
-    while time.monotonic() < end:
+    while (now := time.monotonic() - began) < seconds:
+        if now >= next_line:
+            line()
+            next_line += SAMPLE
         spot = [round(chance.uniform(-3, 3), 3) for _ in range(3)]
         if agent is None:
-            gui.run(f"plain_step({number}, {spot})")
+            gui.run(f"plain_step({number}, {spot}, {str(gui.folder / 'still.png')!r})")
         else:
             mixed(agent, number, spot)
         number += 1
-        if time.monotonic() - began >= next_line:
-            line()
-            next_line += 30.0
-        time.sleep(0.2)
+        time.sleep(max(0.0, began + number * PACE - time.monotonic()))
     line()
-    gui.run("bpy.ops.wm.read_homefile(use_factory_startup=True, load_ui=False)")
-    gui.run("import gc, ctypes; gc.collect(); ctypes.CDLL(None).malloc_trim(0)")
-    line()
+    for what, code in FREE.items():
+        print(f"# {what}")
+        gui.run(code)
+        line()
     for what, times in sorted(counted.items()):
         print(f"# {times:6} {what}")
 

@@ -72,6 +72,16 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: The code for ``callboard stop`` and for the end of a session, in small steps. While the server's
+#: loop loads code, it answers nobody.
+_ENDS = (
+    *("html.entities", "callboard.selftest.checks", "callboard.rest.artist_routes"),
+    *("callboard.rest.endpoint", "callboard.rest.capability_switches"),
+    *("callboard.rest.selftest_route", "callboard.rest.stop_route"),
+    *("logging.handlers", "http.cookies", "tornado.log", "tornado.gen", "tornado.httputil"),
+    *("tornado.iostream", "tornado.platform.asyncio", "callboard.transport.http.general"),
+)
+
 
 class Callboard:
     """One server inside one host. Make, start and stop it on the host's main thread."""
@@ -324,6 +334,7 @@ class Callboard:
         access = self._make_access()
         self._listener.route("/mcp", self.endpoint)
         self._listener.route("/v1/", lambda exchange: self.rest(exchange))
+        self.dispatcher.ends = _ENDS
         self._listener.sweeps.watch(self.endpoint.sessions.expire)
         self._listener.sweeps.watch(self._policy.check)
         self._listener.sweeps.watch(self.clients.reread)

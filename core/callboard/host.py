@@ -25,7 +25,7 @@ _HOMES = {
     "callboard.ground.orbit": "Point View around numbered orbiting",
     "callboard.ground.png": "Picture decode encode",
     "callboard.ground.suffixes": "checked_suffix",
-    "callboard.ground.unattended": "UNATTENDED comes_back",
+    "callboard.ground.unattended": "UNATTENDED comes_back holds_window",
     "callboard.ground.written_files": "embedded put_in_place",
     "callboard.guest.thread_pause": "ThreadPause",
     "callboard.guest.turn": "Interrupted",

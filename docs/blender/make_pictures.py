@@ -139,18 +139,23 @@ def window_pictures(gui: Gui, display: Display) -> None:
         for _ in range(20):
             gui.run("")
         take("The client wants to run a script. Blender asks you first.")
-        (folder / "window.png").write_bytes(frames[-1][1])
+        write_picture(folder / "window.png", frames[-1][1])
         open_popup = "residence._host.may_run('change') is not None"
         gui.click_until(open_popup, (mark[0] + mark[2]) // 2, (mark[1] + mark[3]) // 2)
         for _ in range(20):
             gui.run("")
         take("You read the code, then allow or refuse it.")
-        (folder / "question.png").write_bytes(frames[-1][1])
+        write_picture(folder / "question.png", frames[-1][1])
         gui.run("bpy.ops.callboard.stop()")
         gui.wait(asking.done, "answer")
         write_session(folder / "session.gif", frames)
     finally:
         client.close()
+
+
+def write_picture(path: Path, data: bytes) -> None:
+    """Write a PNG with 256 colors, which is half as large."""
+    Image.open(io.BytesIO(data)).convert("RGB").quantize(256).save(path, optimize=True)
 
 
 def write_session(path: Path, frames: Sequence[tuple[str, bytes]]) -> None:
@@ -199,6 +204,7 @@ def picture(gui: Gui, path: Path) -> None:
             "from PySide6.QtWidgets import QApplication\n"
             f"QApplication.primaryScreen().grabWindow(0).save({str(path)!r})"
         )
+        write_picture(path, path.read_bytes())
         gui.press("residence.window.panel.consent.cards.cards[0].refuse")
         gui.wait(asking.done, "answer")
     finally:

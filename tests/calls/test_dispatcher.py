@@ -3,9 +3,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from ctypes.util import find_library
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -25,7 +27,7 @@ from callboard.errors import (
     PAUSED,
     REFUSED_BY_ARTIST,
 )
-from callboard.host import SCENE_MUTATE
+from callboard.host import SCENE_MUTATE, holds_window
 from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import DEADLINE, FakeHost
 from needed import need
@@ -710,15 +712,20 @@ def test_a_full_queue_is_refused_at_once_and_says_what_blocks() -> None:
             assert call.result(DEADLINE)["result"]["structuredContent"] == {"result": "ran"}
 
 
-@pytest.mark.parametrize("kind", ["script", "tool"])
-def test_a_script_that_holds_the_application_is_told_to_other_clients(kind: str) -> None:
+@pytest.mark.parametrize("kind", ["script", "render", "tool"])
+def test_a_call_that_holds_the_application_is_told_to_other_clients(kind: str) -> None:
     with served(ScriptingHost) as server, server.client() as own, server.client() as other:
         gate = Gate()
         declared = ("script.execute",) if kind == "script" else ()
         server.app.controls.attend()
         server.app.controls.set_consent_policy("script", "allow")
         until(lambda: "script.execute" in server.app.capabilities.declared, "scripts")
-        server.tool("holds", gate, required_capabilities=declared)
+
+        def hold() -> str:
+            holds_window.set(kind == "render")
+            return gate()
+
+        server.tool("holds", hold, required_capabilities=declared)
         server.tool("wait", lambda: "ran")
         held = own.start("tools/call", {"name": "holds"})
         assert gate.entered.wait(DEADLINE)
@@ -728,14 +735,41 @@ def test_a_script_that_holds_the_application_is_told_to_other_clients(kind: str)
         until(lambda: server.app.guest.stalled_for() > 0, "the stand-in")
         mine = own.start("tools/call", {"name": "wait"})
         asked = other.start("tools/call", {"name": "wait"})
-        if kind == "script":
+        if kind != "tool":
             error = asked.result(DEADLINE)["error"]
             assert (error["code"], error["data"]["client"]) == (HOST_BUSY, "local")
-            assert "script of the client 'local'" in error["message"]
-        until_queued(server, own, 1 if kind == "script" else 2)
+            what = "a script" if kind == "script" else "the call holds"
+            assert f"{what} of the client 'local' has held" in error["message"]
+        until_queued(server, own, 2 if kind == "tool" else 1)
         gate.release.set()
         for each in (held, mine, *([asked] if kind == "tool" else [])):
             assert each.result(DEADLINE)["result"]["isError"] is False
+
+
+@pytest.mark.skipif(find_library("xcb") is None, reason="Escape is asked of an X server")
+def test_others_are_refused_although_the_x_server_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        served(ScriptingHost) as server,
+        server.client() as own,
+        server.client() as other,
+    ):
+        silent.settimeout(DEADLINE)
+        monkeypatch.setenv("DISPLAY", f"127.0.0.1:{silent.getsockname()[1] - 6000}")
+        server.app.controls.attend()
+        server.app.controls.set_consent_policy("script", "allow")
+        until(lambda: "script.execute" in server.app.capabilities.declared, "scripts")
+        gate = Gate()
+        server.tool("script", gate, required_capabilities=("script.execute",))
+        server.tool("wait", lambda: "ran")
+        holds = own.start("tools/call", {"name": "script"})
+        with silent.accept()[0]:
+            error = other.request("tools/call", {"name": "wait"})["error"]
+            assert (error["code"], error["data"]["call"]) == (HOST_BUSY, "script")
+        gate.release.set()
+        assert holds.result(DEADLINE)["result"]["isError"] is False
 
 
 def test_a_call_that_waited_when_another_clients_script_began_is_refused_too() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import cached_property, partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -119,6 +119,9 @@ class Dispatcher(RunningCalls):
         self._guest = guest
         self.workers = CallWorkers()
         guest.on_away = self._main_is_away
+        #: The modules that requests which end a call need. They are loaded once a call holds the
+        #: main thread of an application with a GUI.
+        self.ends: Sequence[str] = ()
 
     @cached_property
     def _paths(self) -> CallPaths:
@@ -137,13 +140,13 @@ class Dispatcher(RunningCalls):
     def _way_out(self) -> WayOut:
         from callboard.guest.way_out import WayOut  # This is needed only for calls that take long.
 
-        return WayOut(self._guest, self.main, self.release)
+        return WayOut(self._guest, self.main, self.release, self.ends)
 
     def _main_is_away(self) -> None:
         self.main.refuse_behind_script()
         self.main.say_waiting()
         if not self.host.identity.headless:
-            # Loading what asks for the key can take 50 ms beside a script that computes.
+            # Refusals come first, because starting what asks for the key takes a while.
             self._guest.loop.call_later(_REFUSALS_FIRST, lambda: self._way_out.begin())
 
     def release(self) -> tuple[Turn | None, list[Call]]:

@@ -1,4 +1,5 @@
-"""Work that an application does on its own while its interface stays usable, such as a render.
+"""Work that an application does on its own, such as a render, while its interface stays usable or
+while it is held.
 
 A port's method that begins such work may return a generator instead of the answer. It yields
 ``UNATTENDED`` until the work is over, and returns the answer. Closing the generator early ends the
@@ -16,3 +17,7 @@ UNATTENDED = object()
 
 #: True when further slices come and the application continues between them. False in a batch.
 comes_back: ContextVar[bool] = ContextVar("comes_back", default=False)
+
+#: A port sets this to True before work that holds the window and can't be interrupted. Calls of
+#: other clients are refused then instead of kept waiting.
+holds_window: ContextVar[bool] = ContextVar("holds_window", default=False)

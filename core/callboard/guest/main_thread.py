@@ -61,7 +61,7 @@ class MainThread:
 
     def submit(self, turn: Turn) -> None:
         """Queue a turn. Call it on the server's loop. Raises HostBusy when the share of the turn's
-        client is used up, or when another client's script holds the main thread."""
+        client is used up, or when another client's script or render holds the main thread."""
         if (busy := self._behind_script(turn)) is not None:
             raise busy
         waiting = [one.owner.holder for one in self._queue]
@@ -88,8 +88,8 @@ class MainThread:
                 turn.say_waiting(doing)
 
     def refuse_behind_script(self) -> None:
-        """Refuse the turns that other clients queued before a script held the main thread. Runs on
-        the server's loop while the main thread is away."""
+        """Refuse the turns that other clients queued before a script or a render held the main
+        thread. Runs on the server's loop while the main thread is away."""
         for turn in list(self._queue):
             busy = self._behind_script(turn)
             if busy is not None:
@@ -99,18 +99,27 @@ class MainThread:
         self._guest.interrupt()  # The answers leave now.
 
     def _behind_script(self, turn: Turn) -> HostBusy | None:
-        """Return the refusal when another client's script holds the main thread. The script's end
-        can't be foreseen, so other clients aren't kept waiting for it."""
+        """Return the refusal when another client's script, or a call that holds the window, has the
+        main thread. Its end can't be foreseen, so other clients aren't kept waiting for it."""
         script = self.running
-        if script is None or not script.script or script.owner is turn.owner:
+        if script is None or script.owner is turn.owner:
+            return None
+        if not (script.script or script.holds_window):
             return None
         seconds = self._guest.stalled_for()
         if not seconds:
             return None
+        if script.script:
+            what = "a script"
+            way = (
+                ", or ask the artist to end it: by holding Escape for a second, or by"
+                " `callboard stop`"
+            )
+        else:
+            what, way = f"the call {script.name}", "; it can't be interrupted"
         return HostBusy(
-            f"a script of the client '{script.owner.holder.name}' has held the application for"
-            f" {seconds:.1f} s, so {turn.name} was not run. Call again later, or ask the artist to"
-            " end it: by holding Escape for a second, or by `callboard stop`",
+            f"{what} of the client '{script.owner.holder.name}' has held the application for"
+            f" {seconds:.1f} s, so {turn.name} was not run. Call again later{way}",
             data={**self.stall(), "client": script.owner.holder.name},
         )
 

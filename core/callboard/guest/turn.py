@@ -20,7 +20,7 @@ from typing import Any, Protocol, TypeVar
 from callboard.clients.holder import NOBODY
 from callboard.clients.owner import Owner
 from callboard.errors import CallCancelled
-from callboard.ground.unattended import UNATTENDED
+from callboard.ground.unattended import UNATTENDED, holds_window
 from callboard.guest.wake import wake
 from callboard.ports.host import Work
 
@@ -184,6 +184,12 @@ class Turn:
         self._waiter = waiter
         #: The part of the turn that is running now.
         self.code = Interruptible()
+
+    @property
+    def holds_window(self) -> bool:
+        """True once the turn does work that holds the window and can't be interrupted. Call it from
+        any thread."""
+        return self._context.get(holds_window, False)
 
     def interrupt(self) -> None:
         """Raise an exception in the part that is running now. Call it from any thread but the main

@@ -1,14 +1,22 @@
-"""Lets the artist hold Escape for a second to end a call that is blocking the main thread."""
+"""Lets the artist hold Escape for a second to end a call that is blocking the main thread.
+
+The key is looked at on a thread of its own, because a busy X server answers late, and meanwhile the
+server's loop has to answer other clients. The same thread loads the code for requests that end a
+call, because that takes seconds on a busy machine.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
 from time import perf_counter
 
-from callboard.guest.escape_key import escape_key
 from callboard.guest.loop import GuestLoop
 from callboard.guest.main_thread import MainThread
+from callboard.guest.thread_pause import PausableEvent, PythonPermit
 
 log = logging.getLogger(__name__)
 
@@ -20,44 +28,66 @@ _LONG = 2.0
 
 
 class WayOut:
-    """Checks the Escape key, only while the main thread is blocked. Use it on the server's loop."""
+    """Checks the Escape key, only while the main thread is blocked."""
 
-    def __init__(self, guest: GuestLoop, main: MainThread, end: Callable[[], object]) -> None:
-        self._guest, self._main, self._end = guest, main, end
-        self._is_held: Callable[[], bool] | None = None
-        self._looking = self._logged = False
-        self._since: float | None = None
+    def __init__(
+        self,
+        guest: GuestLoop,
+        main: MainThread,
+        end: Callable[[], object],
+        modules: Sequence[str],
+    ) -> None:
+        """``end`` is called on the server's loop. ``modules`` are those to load."""
+        self._guest, self._main, self._end, self._modules = guest, main, end, modules
+        self._looking = False
 
     def begin(self) -> None:
-        """Check the key until the main thread is back."""
+        """Check the key until the main thread is back. Call it on the server's loop."""
         if not self._looking:
-            self._looking, self._logged, self._since = True, False, None
-            self._check_key()
+            self._looking = True
+            permit = PythonPermit()
+            threading.Thread(
+                target=permit.run, args=(self._look, permit), name="callboard-escape", daemon=True
+            ).start()
 
-    def _check_key(self) -> None:
-        self._looking = self._guest.stands_in
-        if not self._looking:
-            self._is_held = None
-            return
-        self._guest.loop.call_later(_INTERVAL, self._check_key)
-        turn, away = self._main.running, self._guest.stalled_for()
-        if turn is None:
-            return  # The application is busy with its own work, and may still begin a call.
-        self._is_held = self._is_held or escape_key()
-        if away > _LONG and not self._logged:
-            self._logged = True
-            name, client = turn.name, turn.owner.holder.name
-            ways = "hold Escape for a second in its window, or " if self._is_held else ""
-            log.warning(
-                "%s of %s has held the application for %.0f s. To end it, %stype `callboard stop`",
-                *(name, client, away, ways),
-            )
-        now = perf_counter()
-        if self._is_held is None or not self._is_held():
-            self._since = None
-        elif self._since is None:
-            self._since = now
-        elif now - self._since >= HELD:
-            self._since = None
-            log.warning("Escape was held: %s is ended", turn.name)
-            self._end()
+    def _look(self, permit: PythonPermit) -> None:
+        try:
+            self._check_key(permit)
+        except Exception:
+            log.exception("Escape could not be looked at")
+        finally:
+            self._looking = False
+
+    def _check_key(self, permit: PythonPermit) -> None:
+        from callboard.guest.escape_key import escape_key  # Its imports may take long, too.
+
+        is_held = escape_key()
+        tick, logged = PausableEvent(), False
+        for name in self._modules:
+            import_module(name)
+            permit.wait(tick, 0.001)  # The main thread may want this thread to stand still.
+        since: float | None = None
+        while self._guest.stands_in:
+            permit.wait(tick, _INTERVAL)
+            turn, away = self._main.running, self._guest.stalled_for()
+            if turn is None:
+                continue  # The application is busy with its own work, and may still begin a call.
+            if away > _LONG and not logged:
+                logged = True
+                name, client = turn.name, turn.owner.holder.name
+                ways = "hold Escape for a second in its window, or " if is_held else ""
+                log.warning(
+                    "%s of %s has held the application for %.0f s. To end it, %stype"
+                    " `callboard stop`",
+                    *(name, client, away, ways),
+                )
+            now = perf_counter()
+            if is_held is None or not is_held():
+                since = None
+            elif since is None:
+                since = now
+            elif now - since >= HELD:
+                since = None
+                log.warning("Escape was held: %s is ended", turn.name)
+                with suppress(RuntimeError):  # The server was closed.
+                    self._guest.loop.call_soon_threadsafe(self._end)

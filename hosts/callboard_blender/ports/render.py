@@ -8,10 +8,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
+import bpy
 import imbuf  # type: ignore[import-not-found,unused-ignore]
 
 from callboard.errors import HostError
-from callboard.host import Json, numbered, orbiting
+from callboard.host import Json, holds_window, numbered, orbiting
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import scene, view_layer
 from callboard_blender.application.outside_paths import (
@@ -43,6 +44,7 @@ class BlenderRender:
         plain = frame is None and self._changes.mode.mode == "OBJECT" and not outputs_outside()
         if plain and renders_unattended():
             return self._beside(path, width, height)
+        holds_window.set(not bpy.app.background)
         with (
             _put_back(self._changes),
             settings(path, width, height),
