@@ -47,10 +47,13 @@ class WayOut:
             self._looking = True
             permit = PythonPermit()
             threading.Thread(
-                target=permit.run, args=(self._look, permit), name="callboard-escape", daemon=True
+                target=permit.run,
+                args=(self._check_until_back, permit),
+                name="callboard-escape",
+                daemon=True,
             ).start()
 
-    def _look(self, permit: PythonPermit) -> None:
+    def _check_until_back(self, permit: PythonPermit) -> None:
         try:
             self._check_key(permit)
         except Exception:
