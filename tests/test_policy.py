@@ -15,14 +15,18 @@ from typing import Any, NamedTuple
 import pytest
 
 from callboard.config import McpHttpConfig
-from callboard.errors import PeerError
+from callboard.errors import CallboardError, PeerError
 from callboard.ground.machine_policy import PolicyError
 from callboard.panel.client_files import formats_allowed, require_allowed
 from callboard.settings import SETTINGS, SettingsError, config_from, locked, under_policy, why_off
 from callboard.skill_server import create_skill_server
 from callboard.skills.origins import folder_digest
 from callboard_programs.cli import main
+from callboard_programs.client import Client
+from callboard_programs.client.tool_call import call_tool
+from e2e.serving import Program, callboard
 from machine_policies import MachinePolicy, machine
+from needed import needs
 from serving import Served, served
 from skills.skill_tree import write_files, write_skill
 from waiting import until
@@ -411,3 +415,82 @@ def test_every_start_obeys(words: list[str], policy: MachinePolicy, tmp_path: Pa
     )
     assert done.returncode != 0
     assert "switched off on this machine" in done.stdout + done.stderr
+
+
+#: Every lock but ``enabled``, in one policy.
+EVERY_LOCK = """
+site: BASE/studio
+deny: [lights]
+roots: [BASE/shows]
+roots_policy: strict
+records: required
+skills_from: [BASE/studio]
+bundles_from: [BASE/studio]
+assets: [BASE/library]
+auth: token
+listen: false
+consent: {script: refuse}
+log_level: debug
+clients: [cursor]
+"""
+TOOLS = """\
+tools:
+  - {name: whose, description: Says whose skill this is., affinity: any}
+  - name: opens
+    description: Opens a file.
+    affinity: any
+    required_capabilities: [filesystem.read]
+    input_schema:
+      type: object
+      properties: {path: {type: string, format: workspace-path}}
+"""
+
+
+@needs("pxr")
+@pytest.mark.slow
+def test_a_host_that_really_starts_keeps_every_lock(policy: MachinePolicy, tmp_path: Path) -> None:
+    """A user tries to weaken them by variables, options, a file and a skill of the same name, all
+    at once. ``benchmarks/policy_starts.py`` tries more starts, and each way alone."""
+    policy.write(EVERY_LOCK.replace("BASE", str(tmp_path)))
+    mine, shows, outside = (tmp_path / name for name in ("mine", "shows", "outside"))
+    for whose, names in (("studio/skills", ["review"]), ("mine", ["review", "stranger"])):
+        says = f"def main():\n    return {{'whose': {whose!r}}}\n"
+        files = {"tools.yaml": TOOLS, "scripts/whose.py": says}
+        files["scripts/opens.py"] = "def main(path):\n    return {'path': path}\n"
+        for name in names:
+            write_skill(tmp_path / whose, name, files=files)
+    for folder in (shows, outside):
+        write_files(folder, {"a.usda": "#usda 1.0\n"})
+    weak = "roots: [/]\nroots_policy: advisory\nrecords: false\nallow: [network, script.execute]\n"
+    write_files(tmp_path / "home", {"settings.yaml": weak})
+    write_files(mine, {"settings.yaml": weak, "crate/asset.json": '{"kind": "model", "name": "M"}'})
+    environ = {**policy.environment(), "CALLBOARD_ROOTS": "/", "CALLBOARD_RECORDS": "0"}
+    environ |= {"CALLBOARD_SITE": str(mine), "CALLBOARD_SKILL_PATHS": str(mine)}
+    words = ["serve", "--host", "openusd", "--auth", "none", "--root", "/", "--skills", str(mine)]
+    words += ["--roots-policy", "advisory", "--allow", "script.execute", "--allow", "network"]
+    with Program(callboard(*words), environ) as host:
+        with pytest.raises(CallboardError), Client(host.url, None) as stranger:
+            stranger.request("tools/list")
+        with Client(host.url, host.token) as client:
+
+            def answers(tool: str, **given: object) -> Any:
+                with suppress(CallboardError):
+                    return call_tool(client, tool, given)["structuredContent"]
+                return None
+
+            assert answers("review__whose") == {"whose": "studio/skills"}
+            assert answers("review__opens", path=str(shows / "a.usda"))
+            for refused in (
+                answers("review__opens", path=str(outside / "a.usda")),
+                answers("stranger__whose"),
+                answers("lights__list"),
+                answers("script__execute", code="1"),
+                answers("assets__search", folder=str(mine)),
+            ):
+                assert refused is None
+            assert (tmp_path / "home" / "records").is_dir()
+            assert list((tmp_path / "home" / "logs").glob("*.log"))
+    told = subprocess.run(
+        callboard("config", "vscode"), env=environ, capture_output=True, text=True, check=False
+    )
+    assert (told.returncode, "only: cursor" in told.stderr) == (1, True)
