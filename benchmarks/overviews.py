@@ -117,10 +117,14 @@ def differences(path: str, theirs: Any, ours: Any) -> Iterator[str]:
     ):
         if a != b:
             yield f"{what}: ours {a}, bpy {b}"
-    folder = str(Path(path).parent)
     for what, files in (("open", ours["named"]), ("disk", ours["named_on_disk"])):
-        own = [e for e in files if "named_in" not in e and e["state"] != "packed"]
-        named = {_place(each["path"], folder): each["state"] for each in own}
+        # In the open file, Blender also names the libraries of its libraries.
+        own = [
+            e
+            for e in files
+            if e["state"] != "packed" and ("named_in" not in e or e["kind"] == "library")
+        ]
+        named = {_place(e["path"], e.get("named_in", path)): e["state"] for e in own}
         absent = set(theirs["named"]).difference(named)
         missing = {each for each in theirs["missing"] if named.get(each) == "found"}
         there = {p for p, state in named.items() if state == "missing" and _exists(p)}
@@ -137,9 +141,13 @@ def _common(entry: Any, like: Any) -> Any:
     return {key: entry[key] for key in like}
 
 
-def _place(path: str, folder: str) -> str:
+def _place(path: str, file: str) -> str:
+    """Return the path that Blender opens for a path in that file. Outside Windows, a drive becomes
+    a folder."""
     if path.startswith("//"):
-        path = f"{folder}/{path[2:]}".replace("\\", "/")
+        path = f"{Path(file).parent}/{path[2:]}".replace("\\", "/")
+    elif os.name != "nt" and path[1:2] == ":":
+        path = f"/{path[0].lower()}{path[2:]}".replace("\\", "/")
     return os.path.normpath(path)
 
 
@@ -178,6 +186,8 @@ def _large(count: int) -> None:
 
     ours = Ours()
     bpy.ops.wm.read_homefile(use_empty=True)
+    for tool in ("file__overview", "file__references"):
+        ours.timed(tool)  # The first call loads the tool's script.
     images = [bpy.data.images.new(f"i{n}", 1, 1) for n in range(100)]
     meshes = []
     for n, image in enumerate(images):

@@ -36,7 +36,14 @@ def test_each_tool_that_a_recipe_names_exists() -> None:
 
 
 def test_recipes_answer_the_questions_that_artists_ask() -> None:
-    ranking = Ranking([(2.0, each["ask"]), (1.0, each["tool"])] for each in RECIPES)
+    ranking = Ranking(
+        [
+            (2.0, each["ask"]),
+            (1.0, f"{each['tool']} {each.get('blender', '')}"),
+            (0.3, each["do"]),
+        ]
+        for each in RECIPES
+    )
     right = [
         question
         for question, names in QUESTIONS.items()
@@ -60,3 +67,9 @@ def test_words_without_meaning_are_dropped_unless_there_are_no_others() -> None:
     assert words("How do I use the armature?") == [stem("armature")]
     assert words("how to") == [stem("how"), stem("to")]
     assert words("List_the segmentCounts: glass") == ["list", "segment", "count", "glass"]
+
+
+def test_a_text_without_the_word_is_found_by_one_that_artists_also_use() -> None:
+    ranking = Ranking([[(1.0, "separate a mesh")], [(1.0, "split a sentence")], [(1.0, "fog")]])
+    found = [number for *_, number in ranking.best("split", 3)]
+    assert found == [1, 0]

@@ -1,15 +1,19 @@
 """Ranks short texts by the words of a question. It drops stop words, replaces synonyms, stems the
-other words and uses BM25."""
+other words and uses BM25. A text without a word of the question may have one that artists use for
+the same thing, which counts less."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 
 #: BM25's usual constants: how soon repetition stops counting, and how much a text's length counts.
 _K, _B = 1.2, 0.6
+#: How much a word counts that artists use instead of the one in the question.
+_OF_KIN = 0.4
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _STOP = frozenset(
@@ -43,6 +47,50 @@ _SAME = {
 }
 
 
+#: Words that artists use for the same thing, or for things that belong together.
+_KIN = (
+    "light lamp",
+    "delete remove erase",
+    "hide invisible unseen vanish disappear",
+    "duplicate copy clone instance",
+    "import load bring",
+    "export save write",
+    "split separate detach",
+    "noise grain fireflies denoise",
+    "cloth fabric drape",
+    "water fluid liquid",
+    "sky world environment background hdri",
+    "glow emission neon",
+    "shiny glossy reflective metallic mirror",
+    "transparent alpha opacity glass",
+    "blur focus dof",
+    "loop cycle repeat",
+    "rotate turn spin orbit rotation",
+    "move place position location translate",
+    "size scale dimensions resize",
+    "texture image photo",
+    "armature rig skin weights",
+    "attach parent hang",
+    "text letters font lettering",
+    "bend deform twist warp",
+    "hole gap opening",
+    "swap replace exchange substitute",
+    "unused orphan purge",
+    "crash recover autosave backup",
+    "measure distance length",
+    "simulation physics dynamics",
+    "keys keyframe animation",
+    "thickness solidify thicken",
+    "smooth rounded shade",
+    "reduce decimate simplify lower",
+    "dark bright exposure energy",
+    "lock protect freeze",
+    "path track rail",
+    "hair fur strands",
+    "grid lattice cage",
+)
+
+
 def words(text: str) -> list[str]:
     """Return the stems of the words that carry meaning, or of all words when none of them does."""
     every = [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
@@ -69,6 +117,21 @@ def _shorter(word: str) -> str:
     return word
 
 
+@lru_cache(maxsize=1)
+def _kindred() -> dict[str, frozenset[str]]:
+    kindred: dict[str, frozenset[str]] = {}
+    for group in _KIN:
+        stems = frozenset(map(stem, group.split()))
+        for each in stems:
+            kindred[each] = kindred.get(each, frozenset()) | (stems - {each})
+    return kindred
+
+
+def kin(word: str) -> frozenset[str]:
+    """Return the stems of the words that artists also use for the thing with this stem."""
+    return _kindred().get(word, frozenset())
+
+
 class Ranking:
     """Texts to rank, whose words are counted only once. A text's fields are pairs of a weight and a
     string."""
@@ -82,11 +145,11 @@ class Ranking:
 
     def _add(self, fields: Sequence[tuple[float, str]]) -> None:
         counts: dict[str, float] = {}
-        length = 0
+        length = 0.0
         for weight, text in fields:
             for word in words(text):
                 counts[word] = counts.get(word, 0.0) + weight
-                length += 1
+                length += min(weight, 1.0)
         self._counts.append(counts)
         self._lengths.append(length)
         self._holding.update(counts.keys())
@@ -106,13 +169,21 @@ class Ranking:
         usual = (sum(self._lengths) / len(self._lengths)) if self._lengths else 1.0
         ranked = []
         for number, counts in enumerate(self._counts):
-            has = [word for word in asked if word in counts]
+            has = {word: _held(counts, word) for word in asked}
+            has = {word: count for word, count in has.items() if count}
             if not has:
                 continue
             long = _K * (1 - _B + _B * self._lengths[number] / (usual or 1.0))
             score = sum(
-                rarities[word] * counts[word] * (_K + 1) / (counts[word] + long) for word in has
+                rarities[word] * count * (_K + 1) / (count + long) for word, count in has.items()
             )
-            ranked.append((score, sum(rarities[word] for word in has) / whole, number))
+            share = sum(rarities[word] * min(1.0, 2 * has[word]) for word in has) / whole
+            ranked.append((score, share, number))
         ranked.sort(key=lambda each: (-each[0], each[2]))
         return ranked[:limit]
+
+
+def _held(counts: Mapping[str, float], word: str) -> float:
+    """Return how often a text has the word, or, for less, one that artists use instead."""
+    count = counts.get(word, 0.0)
+    return count or _OF_KIN * max((counts.get(each, 0.0) for each in kin(word)), default=0.0)

@@ -84,7 +84,9 @@ NAMING = {
     b"MC": "movie",
 }
 _PACKED = ("packedfile", "packedfiles")
-_FORMATS = {"short": "<h", "int": "<i", "float": "<f", "char": "<b"}
+_FORMATS = {"short": "h", "int": "i", "float": "f", "char": "b"}
+#: The structure that remembers which file a datablock was appended from.
+_ORIGIN = "LibraryWeakReference"
 
 
 class BlendFacts:
@@ -92,7 +94,7 @@ class BlendFacts:
     the same errors as ``blend_named.datablocks``."""
 
     def __init__(self, file: str) -> None:
-        self._known = layout_of(file)
+        self._machine, self._known = layout_of(file)
         self._by_name = {each.name: each for each in self._known}
         self.counts: Counter[str] = Counter()
         self.types: Counter[str] = Counter()
@@ -107,19 +109,33 @@ class BlendFacts:
         #: Each named file: its kind, its path, the datablock that names it, and whether it is
         #: packed.
         self.named: list[tuple[str, str, str, bool]] = []
-        for code, index, content in datablocks(file):
+        #: The block with the path of the last text, and that text's name.
+        self._text = (0, "")
+        origins = {n for n, each in enumerate(self._known) if each.name == _ORIGIN}
+        for code, index, address, content in datablocks(file, origins, (b"TX",)):
             if code == b"ID":
                 self.linked += 1
-            elif index < len(self._known):
+            elif code == b"DATA" and index in origins:
+                self._name("file", self._value(self._known[index], content, "library_filepath"))
+            elif code == b"DATA" and address == self._text[0]:
+                self._name("file", os.fsdecode(content.split(b"\0", 1)[0]), self._text[1])
+            elif code != b"DATA" and index < len(self._known):
                 self._note(code, self._known[index], content)
+
+    def _name(self, kind: str, path: str | None, owner: str = "", packed: bool = False) -> None:
+        if path and not path.startswith("<"):
+            self.named.append((kind, path, owner, packed))
 
     def _note(self, code: bytes, kind: Structure, content: bytes) -> None:
         name = (self._value(kind, content, "id.name") or "")[2:]
         if code in NAMING:
-            path = self._value(kind, content, "filepath") or self._value(kind, content, "name")
-            if path and not path.startswith("<"):
-                pointers = (self._value(kind, content, each) for each in _PACKED)
-                self.named.append((NAMING[code], path, name, any(pointers)))
+            # A library of an older version has a second path, which Blender computes itself.
+            path = self._value(kind, content, "name") or self._value(kind, content, "filepath")
+            pointers = (self._value(kind, content, each) for each in _PACKED)
+            self._name(NAMING[code], path, name, any(pointers))
+        elif code == b"TX":
+            at = self._value(kind, content, "name") or self._value(kind, content, "filepath")
+            self._text = (at or 0, name)
         if code not in _COUNTS:
             return
         self.counts[_COUNTS[code]] += 1
@@ -128,7 +144,8 @@ class BlendFacts:
             self.types[_TYPES.get(self._value(kind, content, "type"), "other")] += 1
         elif code == b"ME":
             faces = self._value(kind, content, "totpoly")
-            self.faces[name] = faces or self._value(kind, content, "faces_num") or 0
+            faces = faces or self._value(kind, content, "faces_num")
+            self.faces[name] = faces or self._value(kind, content, "totface") or 0
         elif code == b"NT":
             self.node_trees[self._value(kind, content, "idname") or ""] += 1
         elif code == b"WS":
@@ -164,10 +181,11 @@ class BlendFacts:
         if member.kind == "char" and member.count > 1 and not member.points:
             return os.fsdecode(content[offset : offset + member.size].split(b"\0", 1)[0])
         if member.points or member.kind == "ListBase":
-            return int.from_bytes(content[offset : offset + 8], "little")
+            return self._machine.number(content[offset : offset + self._machine.pointer])
         if member.kind not in _FORMATS or member.count > 1:
             return None
-        (number,) = struct.unpack_from(_FORMATS[member.kind], content, offset)
+        form = f"{self._machine.order}{_FORMATS[member.kind]}"
+        (number,) = struct.unpack_from(form, content, offset)
         return number
 
     def _member(self, kind: Structure | None, path: str) -> tuple[Member, int] | None:

@@ -7,7 +7,21 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-_POINTER = 8
+
+@dataclass(frozen=True)
+class Machine:
+    """The kind of machine that wrote a file: how it orders the bytes of a number, in the words of
+    ``struct``, and the bytes of a pointer."""
+
+    order: str = "<"
+    pointer: int = 8
+
+    def number(self, content: bytes) -> int:
+        """Return the address that these bytes are."""
+        return int.from_bytes(content, "little" if self.order == "<" else "big")
+
+
+USUAL = Machine()
 
 
 @dataclass(frozen=True)
@@ -48,18 +62,19 @@ def own_structures() -> tuple[Structure, ...]:
     return tuple(structures(content[at:]))
 
 
-def structures(block: bytes) -> list[Structure]:
+def structures(block: bytes, machine: Machine = USUAL) -> list[Structure]:
     """Return the structures of a ``DNA1`` block in the block's order. Raises ValueError when the
     block is malformed."""
     try:
-        return _Block(block).read()
+        return _Block(block, machine).read()
     except (struct.error, IndexError, RecursionError) as error:
         raise ValueError(f"the file's DNA1 block is malformed: {error}") from None
 
 
 class _Block:
-    def __init__(self, block: bytes) -> None:
+    def __init__(self, block: bytes, machine: Machine) -> None:
         self._block = block
+        self._machine = machine
         self._at = 4
 
     def read(self) -> list[Structure]:
@@ -78,7 +93,7 @@ class _Block:
             of, name = self._shorts(2)
             bare, many = _counted(names[name])
             points = names[name][0] in "*("
-            size = many * (_POINTER if points else sizes[of])
+            size = many * (self._machine.pointer if points else sizes[of])
             members.append(Member(bare, types[of], offset, size, many, points))
             offset += size
         if offset != sizes[kind]:
@@ -101,12 +116,12 @@ class _Block:
         self._at += 4
 
     def _count(self) -> int:
-        (count,) = struct.unpack_from("<i", self._block, self._at)
+        (count,) = struct.unpack_from(f"{self._machine.order}i", self._block, self._at)
         self._at += 4
         return int(count)
 
     def _shorts(self, count: int) -> tuple[int, ...]:
-        shorts = struct.unpack_from(f"<{count}H", self._block, self._at)
+        shorts = struct.unpack_from(f"{self._machine.order}{count}H", self._block, self._at)
         self._at += 2 * count
         return shorts
 

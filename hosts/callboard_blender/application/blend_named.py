@@ -23,7 +23,13 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from callboard.host import held_to_roots, of_many, outside, refuse_outside, unreadable
-from callboard_blender.application.blend_layout import Member, Structure, structures
+from callboard_blender.application.blend_layout import (
+    USUAL,
+    Machine,
+    Member,
+    Structure,
+    structures,
+)
 
 #: The minimum size in bytes of a string field with room for a path.
 _ROOM = 768
@@ -198,6 +204,9 @@ def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
     """Return the paths in the file, each after the name of the structure that contains it. Raises
     ValueError, OSError, EOFError or struct.error when this isn't a .blend file, and ImportError
     when it can't be unpacked."""
+    with _opened(file) as stream:
+        if _head(stream)[1] != USUAL:
+            raise ValueError("it is from another kind of machine; save it again in Blender")
     layout = next((_layout(block, paths) for *_, block in _blocks(file, code=b"DNA1")), None)
     if layout is None:
         raise ValueError("it has no description of its structures")
@@ -315,36 +324,48 @@ class _Choice(Protocol):
     def is_read(self, index: int) -> bool: ...
 
 
-class _DatablocksAlone:
+class _Some:
+    def __init__(self, indices: Collection[int]) -> None:
+        self._indices = indices
+
     def is_read(self, index: int) -> bool:
-        return False
+        return index in self._indices
 
 
-def layout_of(file: str) -> list[Structure]:
-    """Return the file's structures. Raises the same errors as ``datablocks``."""
+def layout_of(file: str) -> tuple[Machine, list[Structure]]:
+    """Return the kind of machine that wrote the file, and the file's structures. Raises the same
+    errors as ``datablocks``."""
+    with _opened(file) as stream:
+        _, machine = _head(stream)
     for *_, block in _blocks(file, code=b"DNA1"):
-        return structures(block)
+        return machine, structures(block, machine)
     raise ValueError("it has no description of its structures")
 
 
-def datablocks(file: str) -> Iterator[tuple[bytes, int, bytes]]:
-    """Yield each datablock's code, the index of its structure, and its content, as the file labels
-    them. For a datablock in a library, the code is ``ID`` and the content is empty. Raises
-    ValueError, OSError, EOFError or struct.error when this isn't a .blend file, and ImportError
-    when it can't be unpacked."""
-    for code, index, _, content in _blocks(file, _DatablocksAlone()):
-        if code == b"ID" or code not in _NO_DATABLOCKS:
-            yield code, index, content
+def datablocks(file: str, also: Collection[int], whole: Collection[bytes]) -> Iterator[Block]:
+    """Yield each datablock's code, the index of its structure, its address, and its content, as the
+    file labels them. For a datablock in a library, the code is ``ID`` and the content is empty.
+    After a datablock with a code in ``whole`` come its other blocks, with the code ``DATA``, as do
+    blocks of the structures in ``also``. Raises ValueError, OSError, EOFError or struct.error when
+    this isn't a .blend file, and ImportError when it can't be unpacked."""
+    for block in _blocks(file, _Some(also), whole=whole):
+        if block[0] in (b"ID", b"DATA") or block[0] not in _NO_DATABLOCKS:
+            yield block
 
 
 def _blocks(
-    file: str, layout: _Choice | None = None, code: bytes = b"", most: int = 0
+    file: str,
+    layout: _Choice | None = None,
+    code: bytes = b"",
+    most: int = 0,
+    whole: Collection[bytes] = (),
 ) -> Iterator[Block]:
     """Yield the code, structure index, address and content of each block with that code, or of
     every block if there is a ``layout``. A block that isn't read whole has at most ``most`` bytes
-    of content."""
+    of content. All blocks of datablocks with a code in ``whole`` are read whole."""
+    is_whole = False
     with _opened(file) as stream:
-        head = _head(stream)
+        head, _ = _head(stream)
         while True:
             started = stream.read(head.size)
             if len(started) < head.size or started.startswith(b"ENDB"):
@@ -352,9 +373,10 @@ def _blocks(
             name, length, address, index, count = _fields(head, started)
             if length < 0 or count < 0 or index < 0:
                 raise ValueError("one of its blocks has no valid length")
-            is_datablock = name not in _NO_DATABLOCKS
+            if is_datablock := name not in _NO_DATABLOCKS:
+                is_whole = name in whole
             if (code and name == code) or (
-                layout is not None and (layout.is_read(index) or is_datablock)
+                layout is not None and (layout.is_read(index) or is_datablock or is_whole)
             ):
                 if length > _MOST_BYTES:
                     raise ValueError("one of its blocks is too large")
@@ -369,29 +391,31 @@ def _blocks(
                 yield name, index, address, start
 
 
-#: Formats of a block's header, before Blender 5.0 and since. Both contain code, length, address,
-#: structure and count, in different orders.
-_SHORT = struct.Struct("<4siQii")
+#: The format of a block's header since Blender 5.0. As in the older formats, it contains code,
+#: length, address, structure and count, but in a different order.
 _LONG = struct.Struct("<4siQqq")
 
 
-def _head(stream: IO[bytes]) -> struct.Struct:
+def _head(stream: IO[bytes]) -> tuple[struct.Struct, Machine]:
+    """Return the format of the blocks' headers, and the kind of machine that wrote the file."""
     start = stream.read(12)
     if start[:7] != b"BLENDER":
         raise ValueError("it doesn't begin like a Blender file")
-    if start[7:9] == b"-v":
-        return _SHORT
     if re.fullmatch(rb"BLENDER17-01", start):
         stream.read(5)
-        return _LONG
-    raise ValueError("it is from another kind of machine; save it again in Blender")
+        return _LONG, USUAL
+    if not re.fullmatch(rb"BLENDER[-_][vV]\d+", start):
+        raise ValueError("it is from another kind of machine; save it again in Blender")
+    order, pointer = "<" if start[8:9] == b"v" else ">", 8 if start[7:8] == b"-" else 4
+    address = "Q" if pointer == 8 else "I"
+    return struct.Struct(f"{order}4si{address}ii"), Machine(order, pointer)
 
 
 def _fields(head: struct.Struct, started: bytes) -> tuple[bytes, int, int, int, int]:
-    if head is _SHORT:
-        code, length, address, index, count = head.unpack(started)
-    else:
+    if head is _LONG:
         code, index, address, length, count = head.unpack(started)
+    else:
+        code, length, address, index, count = head.unpack(started)
     return code.rstrip(b"\0"), length, address, index, count
 
 

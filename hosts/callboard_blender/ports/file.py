@@ -30,9 +30,7 @@ _MANY = ("OBJECT", "MESH", "COLLECTION")
 #: Maximum number of objects that an overview names as the heaviest.
 _MOST_HEAVY = 10
 #: Number of datablocks read between two pauses.
-_STRETCH = 1000
-#: Number of objects whose materials and modifiers are read between two pauses.
-_STRETCH_OF_OBJECTS = 250
+_STRETCH = 200
 #: Seconds that a slice waits for the thread that reads a file on disk.
 _WAIT = 0.004
 #: The type of node trees that make geometry.
@@ -110,7 +108,7 @@ def _of_session() -> Generator[None, None, Json]:
     types: Counter[str] = Counter()
     faces: dict[str, int] = {}
     assets = linked = 0
-    for part in _in_stretches(bpy.data.objects):
+    for part in _in_stretches_of_file():
         for obj in part:
             types[obj.type.lower()] += 1
             assets += obj.asset_data is not None
@@ -118,12 +116,17 @@ def _of_session() -> Generator[None, None, Json]:
             if obj.type == "MESH" and obj.data is not None:
                 faces[obj.name_full] = len(obj.data.polygons)
         yield
-    counts = Counter({name: len(data) for name, data in collections() if len(data)})
+    counts = +Counter({"objects": types.total()})
+    for name, data in collections():
+        if name != "objects" and (length := len(data)):
+            counts[name] = length
+        yield
     for kind in ("materials", "node_groups", "collections", "actions", "worlds"):
         for part in _in_stretches(getattr(bpy.data, kind)):
             assets += sum(each.asset_data is not None for each in part)
             yield
     heaviest = nlargest(_MOST_HEAVY, faces.items(), key=lambda pair: pair[1])
+    yield
     return {
         "file": bpy.data.filepath or None,
         "version": ".".join(map(str, bpy.data.version[:2])),
@@ -235,12 +238,14 @@ def _named_in_session() -> Generator[None, None, list[NamedFile]]:
                 reported.append(_reference(each, kind, using, needs))
             yield
     known, own = {each.place for each in reported}, own_folders()
+    yield
     for path in bpy.utils.blend_paths(absolute=False, packed=False, local=True):
         place = os.path.normpath(bpy.path.abspath(path))
         if path and place not in known and not is_own(place, own):
             known.add(place)
             absolute = not path.startswith("//")
             reported.append(NamedFile(path, place, "file", _state(place), absolute))
+    yield
     linked = [each.place for each in reported if each.kind == "library" and each.state == "found"]
     leaving = outside(linked)
     waiting = [(place, place) for place in linked if place not in leaving]
@@ -336,10 +341,27 @@ def _needed_by(obj: bpy.types.Object) -> Iterator[Any]:
 def _in_stretches_of_scene() -> Iterator[list[Any]]:
     """Yield the scene's objects in batches, until the scene changes."""
     before = listed()
-    for at in range(0, len(before.objects), _STRETCH_OF_OBJECTS):
+    for at in range(0, len(before.objects), _STRETCH):
         if listed() is not before:
             return
-        yield before.objects[at : at + _STRETCH_OF_OBJECTS]
+        yield before.objects[at : at + _STRETCH]
+
+
+def _in_stretches_of_file() -> Iterator[list[Any]]:
+    """Yield the file's objects in batches. Blender takes long to find the middle of a long list, so
+    they are listed at once, and again after a change to the scene."""
+    at = 0
+    every: list[Any] = []
+    before: object = None
+    while True:
+        if (now := listed()) is not before:
+            before = now
+            yield []
+            every = bpy.data.objects.values()
+        if not (part := every[at : at + _STRETCH]):
+            return
+        yield part
+        at += _STRETCH
 
 
 def _reference(each: Any, kind: str, users: Iterable[str], needing: Sequence[str]) -> NamedFile:
@@ -393,5 +415,5 @@ def _on_disk(
     kind: str, text: str, place: str, packed: bool, owners: set[str], named_in: str
 ) -> NamedFile:
     state = "packed" if packed else _state(place)
-    users = () if kind == "library" else tuple(sorted(owners))
+    users = () if kind == "library" else tuple(sorted(filter(None, owners)))
     return NamedFile(text, place, kind, state, not text.startswith("//"), users, named_in)

@@ -10,8 +10,10 @@ from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
+from callboard.skill import kin
 from callboard.skill import words as stems
 
+from ._recipes import WELL as _WELL
 from ._recipes import recipes_for
 
 #: Seconds that one slice holds the main thread.
@@ -24,6 +26,12 @@ TEXT_LIMIT = 600
 _IN_NAME = 4.0
 #: Maximum number of unknown words that a hint names.
 _MOST_UNKNOWN = 3
+#: The number of words from which on a look-up is a question rather than a name. A question is about
+#: what to do, so operators and types answer it better than single values.
+_OF_QUESTION = 3
+_KINDS = {"operator": 1.5, "type": 1.3}
+#: The weight of a word that artists also use for one in the question.
+_OF_KIN = 0.8
 
 #: The weight of each word of the question in an entry, the entry's number, and the entry.
 _Match = tuple[dict[str, float], int, Any]
@@ -49,11 +57,14 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
             yield
             slice_ends = perf_counter() + SLICE
     ranked = _ranked(matches, asked, total, limit)
-    recipes = [] if exact else recipes_for(words, identity.kind)
+    share, recipes = (0.0, []) if exact else recipes_for(words, identity.kind)
     entries = [_reported(port, entry) for entry in (*exact, *(entry for _, _, entry in ranked))]
-    # An entry with all the words in its name is probably the one that was meant, so it comes before
-    # advice.
-    first = 1 if not exact and ranked and _names_all(ranked[0], asked) else 0
+    # An entry with all the words in its name, or with all the words of a question that no recipe
+    # fits well, is probably the one that was meant, so it comes before advice.
+    whole = bool(ranked) and (
+        _names_all(ranked[0], asked) or (len(ranked[0][0]) == len(asked) > 1 and share < _WELL)
+    )
+    first = 1 if not exact and whole else 0
     answer: Json = {
         "version": f"{identity.name} {identity.version}",
         "entries": [*entries[:first], *recipes, *entries[first:]][:limit],
@@ -80,6 +91,12 @@ def _shares(entry: Any, asked: Sequence[str]) -> dict[str, float] | None:
             shares[word] = 1.5
         elif any(each.startswith(word) for each in in_text):
             shares[word] = 0.7
+    if len(asked) >= _OF_QUESTION:
+        for word in asked:
+            if word not in shares and not kin(word).isdisjoint((*in_name, *in_text)):
+                shares[word] = _OF_KIN
+        weight = _KINDS.get(entry.kind, 1.0)
+        shares = {word: share * weight for word, share in shares.items()}
     return shares or None
 
 
@@ -104,7 +121,7 @@ def _ranked(
 def _names_all(match: _Match, asked: Sequence[str]) -> bool:
     """Return whether each of several words is a word of the entry's name."""
     shares = match[0]
-    return len(asked) > 2 and all(shares.get(word) == _IN_NAME for word in asked)
+    return len(asked) > 2 and all(shares.get(word, 0.0) >= _IN_NAME for word in asked)
 
 
 def _hint(asked: Sequence[str], matches: Sequence[_Match], others: Sequence[Any]) -> str:

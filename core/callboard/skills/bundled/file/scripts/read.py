@@ -17,8 +17,9 @@ from callboard.skill import outside
 
 from ._purpose import purpose
 
-#: Seconds that one slice holds the main thread.
-SLICE = 0.005
+#: Seconds after which a slice of the main thread ends. The work between two pauses comes on top,
+#: and both together should stay below five milliseconds.
+SLICE = 0.003
 #: Maximum number of users listed for a file, backups listed, and files reported as heavy.
 _MOST_USERS, _MOST_BACKUPS, _MOST_HEAVY = 10, 20, 10
 #: Kinds of files that are composed into the scene.
