@@ -45,6 +45,8 @@ def _file(order: str, pointer: int) -> bytes:
 
     def block(code: bytes, structure: str, content: bytes, address: int = 1) -> bytes:
         index = [*LAYOUT].index(structure) if structure else 0
+        if order == ">" and code.endswith(b"\0\0"):
+            code = b"\0\0" + code[:2]
         form = f"4si{'Q' if pointer == 8 else 'I'}ii"
         return struct.pack(f"{order}{form}", code, len(content), address, index, 1) + content
 
