@@ -71,5 +71,5 @@ def test_words_without_meaning_are_dropped_unless_there_are_no_others() -> None:
 
 def test_a_text_without_the_word_is_found_by_one_that_artists_also_use() -> None:
     ranking = Ranking([[(1.0, "separate a mesh")], [(1.0, "split a sentence")], [(1.0, "fog")]])
-    found = [number for *_, number in ranking.best("split", 3)]
-    assert found == [1, 0]
+    best = [number for *_, number in ranking.best("split", 3)]
+    assert best == [1, 0]
