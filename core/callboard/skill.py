@@ -16,7 +16,7 @@ _HOMES = {
     "callboard.ground.named_files": "held_to_roots outside refuse_outside",
     "callboard.ground.nearest_names": "names_hint nearest_names",
     "callboard.ground.orbit": "Point around reaching",
-    "callboard.ground.ranking": "Ranking kin words",
+    "callboard.ground.ranking": "Ranking words",
     "callboard.ground.png": "NotAPicture Picture decode encode jpeg_size png_size",
     "callboard.host_kit.aim": "box_of facing place placed point_of",
     "callboard.host_kit.face_direction": "normals_of",

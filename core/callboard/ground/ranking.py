@@ -91,8 +91,11 @@ _KIN = (
 )
 
 
-def words(text: str) -> list[str]:
-    """Return the stems of the words that carry meaning, or of all words when none of them does."""
+def words(text: str, *, kindred: bool = False) -> list[str]:
+    """Return the stems of the words that carry meaning, or of all words when none of them does.
+    With ``kindred``, return the stems of the words that artists also use for these things."""
+    if kindred:
+        return [other for each in words(text) for other in sorted(_kin(each))]
     every = [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
     return [stem(word) for word in [each for each in every if each not in _STOP] or every]
 
@@ -127,7 +130,7 @@ def _kindred() -> dict[str, frozenset[str]]:
     return kindred
 
 
-def kin(word: str) -> frozenset[str]:
+def _kin(word: str) -> frozenset[str]:
     """Return the stems of the words that artists also use for the thing with this stem."""
     return _kindred().get(word, frozenset())
 
@@ -186,4 +189,4 @@ class Ranking:
 def _held(counts: Mapping[str, float], word: str) -> float:
     """Return how often a text has the word, or, for less, one that artists use instead."""
     count = counts.get(word, 0.0)
-    return count or _OF_KIN * max((counts.get(each, 0.0) for each in kin(word)), default=0.0)
+    return count or _OF_KIN * max((counts.get(each, 0.0) for each in _kin(word)), default=0.0)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Generator, Sequence
+from functools import lru_cache
 from heapq import nsmallest
 from math import log
 from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
-from callboard.skill import kin
 from callboard.skill import words as stems
 
 from ._recipes import WELL as _WELL
@@ -76,6 +76,11 @@ def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
     return answer
 
 
+@lru_cache(maxsize=256)
+def _kin(word: str) -> frozenset[str]:
+    return frozenset(stems(word, kindred=True))
+
+
 def _shares(entry: Any, asked: Sequence[str]) -> dict[str, float] | None:
     """Return each word's weight in the entry, or None if the entry has none of the words."""
     name, text = entry.name.lower(), entry.text.lower()
@@ -93,7 +98,7 @@ def _shares(entry: Any, asked: Sequence[str]) -> dict[str, float] | None:
             shares[word] = 0.7
     if len(asked) >= _OF_QUESTION:
         for word in asked:
-            if word not in shares and not kin(word).isdisjoint((*in_name, *in_text)):
+            if word not in shares and not _kin(word).isdisjoint((*in_name, *in_text)):
                 shares[word] = _OF_KIN
         weight = _KINDS.get(entry.kind, 1.0)
         shares = {word: share * weight for word, share in shares.items()}
