@@ -115,7 +115,10 @@ def stop(gui: rig.Gui, client: FakeClient) -> str:
     """Stop the call as `callboard stop` does, without the time that a command takes to start."""
     bodies: list[bytes] = []
     join = rig.in_background(lambda: bodies.append(client.send("POST", path="/v1/stop").body))
+    end = time.monotonic() + PATIENCE
     while not bodies:
+        if time.monotonic() > end:
+            return "no answer to stop"
         with suppress(TimeoutError):
             until(lambda: bodies, "", seconds=1.5)
         gui.process.send_signal(signal.SIGURG)
