@@ -3,7 +3,10 @@ host."""
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 from callboard_programs.farm.supervisor import Supervisor
@@ -69,3 +72,19 @@ def test_a_task_that_leaks_while_it_works_is_ended_and_another_host_comes() -> N
     loss = loss_of_the_first(HOST)
     assert (loss["worker"], loss["key"]) == ("here-1", "k")
     assert "more than 2 times --max-memory" in loss["why"]
+
+
+def test_a_host_with_a_wrong_setting_says_so_in_one_line(tmp_path: Path) -> None:
+    (tmp_path / "settings.yaml").write_text("deny: [network\n", "utf-8")
+    host = [sys.executable, "-m", "callboard_programs.cli.farm_host", "--host", "openusd"]
+    done = subprocess.run(
+        [*host, "--member={}"],
+        env={**os.environ, "CALLBOARD_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    (told,) = done.stderr.splitlines()
+    assert told.startswith(f"callboard: {tmp_path / 'settings.yaml'}:2: ")

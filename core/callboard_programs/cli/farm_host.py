@@ -14,6 +14,8 @@ from dataclasses import replace
 
 from callboard.app import Callboard
 from callboard.content import Json
+from callboard.errors import CallboardError
+from callboard.ground.plain_text import plain
 from callboard.guest.inbox import MainThreadInbox
 from callboard.headless.serve import add_host, host_config, keep_stdout_clean, serve
 from callboard.host_kit.headless import make_host
@@ -29,6 +31,14 @@ def main() -> int:
     add_certificates(parser)
     parser.add_argument("--member", type=json.loads, required=True)
     arguments = parser.parse_args()
+    try:
+        return _run(arguments)
+    except CallboardError as error:  # For example, a setting is wrong, or a policy forbids serving.
+        print(f"callboard: {plain(error.message)}", file=sys.stderr)
+        return 1
+
+
+def _run(arguments: argparse.Namespace) -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING)
     config = host_config(arguments, 0, announce=False)
     security = security_of(certificates_of(arguments))
