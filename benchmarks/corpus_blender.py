@@ -319,8 +319,8 @@ def label(struct: Any) -> str:
 
 
 def as_block(values: Any) -> str:
-    """Return a digest of a collection of numbers, or an empty text if the items hold anything
-    else."""
+    """Return a digest of a collection of numbers, or an empty string if the items hold
+    anything else."""
     inside = [each for each in members(values[0]) if each[0] not in ("groups", "vertices", "area")]
     numbers = [prop for prop in inside if prop[1] in BLOCKS or prop[1] == "ENUM"]
     if len(numbers) != len(inside) or not numbers or len(values) < 4:

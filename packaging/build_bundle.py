@@ -41,7 +41,7 @@ class Layout:
 
 
 def build_bundle(layout: Layout, out: Path) -> Path:
-    """Write the archive into ``out`` and make the checks common to all hosts. Raises BuildError."""
+    """Write the archive into ``out`` and run the checks common to all hosts. Raises BuildError."""
     inside, carried = library(layout.packages)
     apart = tuple({f"{layout.package}/{each.partition('/')[0]}" for each in layout.static})
     files: Files = {

@@ -26,7 +26,7 @@ def add(server: Callboard) -> None:
             "properties": {"count": {"type": "integer", "minimum": 1, "maximum": 100}},
             "required": ["count"],
         },
-        # The call is refused if the host can't do this, or the artist has withdrawn it.
+        # The call is refused if the host lacks this capability or the artist has withdrawn it.
         required_capabilities=("scene.mutate",),
     )
 

@@ -286,7 +286,7 @@ def test_blenders_picture_is_clicked(browser: Any, script: str, home: Path) -> N
             client.says("#said", "Selected Column.")
             selected = agent.call("scene__get_selection", {})["structuredContent"]
             assert selected["selection"] == ["Column"]
-            # The client looked, and clicked beside everything, but changed nothing, so undo is
+            # The client looked, and clicked on empty space, but changed nothing, so undo is
             # still possible.
             client.app.locator("#again").click()
             client.says("#said", "Click on an object")

@@ -17,7 +17,7 @@ if reason := missing():
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-#: Notes the calls of Blender's layouts.
+#: Records the calls made to Blender's layouts.
 DRAWN = """
 from types import SimpleNamespace
 from callboard_blender.ui import questions as asking, sidebar

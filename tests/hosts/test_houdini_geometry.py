@@ -1,4 +1,5 @@
-"""Shapes for which Houdini differs, on the double or, under hython, on Houdini itself."""
+"""How Houdini's shapes differ from other hosts', on the double or, under hython, on Houdini
+itself."""
 
 from __future__ import annotations
 

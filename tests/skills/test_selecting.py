@@ -14,7 +14,7 @@ from callboard_testing.fakes.scene import FakeScene
 
 
 class SelectsOne(FakeScene):
-    """A host that can select one object at a time, and doesn't say so."""
+    """A host that can select only one object at a time, and doesn't say so."""
 
     def select(self, names: Sequence[str]) -> list[str]:
         return super().select(names[-1:])

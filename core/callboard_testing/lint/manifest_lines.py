@@ -50,8 +50,8 @@ class ManifestLines:
         return value if isinstance(value, dict) else {}
 
     def line_with(self, text: str, *below: str) -> int:
-        """Return the line of the first value below a place that contains the text, or the place's
-        own line if none does."""
+        """Search the values below a place. Return the line of the first that contains the text,
+        or the place's own line if none does."""
         for place, value in _texts(_at(self.value, below), below):
             if text in value:
                 return self.line(*place)

@@ -167,7 +167,7 @@ def _names() -> dict[str, set[str]]:
 
 
 def _empty_collections() -> list[Any]:
-    """Return this file's collections with nothing in them that only scenes and collections hold."""
+    """Return this file's empty collections that only scenes and other collections use."""
     empty = [
         each
         for each in bpy.data.collections

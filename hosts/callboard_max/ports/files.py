@@ -19,7 +19,7 @@ class MaxFiles:
     suffixes = (".max",)
 
     def open(self, path: str) -> Json:
-        """Open the file without questions. 3ds Max drops the open scene before it reads, so
+        """Open the file without asking anything. 3ds Max drops the open scene before it reads, so
         foreseeable failures are refused first."""
         file = openable(path, {".max": (_MAGIC,)}, "a scene of 3ds Max")
         doing = f"open '{file.name}'; the scene that was open may be closed"
