@@ -89,8 +89,8 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             self.report({"ERROR"}, residence.problem or "callboard could not start")
             return {"CANCELLED"}
         assert residence.app is not None
-        # While an operator runs, Blender takes the first Ctrl+C for itself, and a second one kills
-        # Blender without any cleanup.
+        # While an operator is running, Blender takes the first Ctrl+C for itself, and a second one
+        # kills Blender without any cleanup.
         before = signal.signal(signal.SIGINT, _end_serving)
         try:
             print(f"callboard serves at {residence.app.url}; Ctrl+C ends it", flush=True)

@@ -1,4 +1,4 @@
-"""The server of this Blender process, which the artist starts and stops and the panel shows."""
+"""The server of this Blender process. The artist starts and stops it, and the panel shows it."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class Settings:
 
 
 class BlenderServer:
-    """The server of this Blender, at most one. Use it on the main thread."""
+    """The server of this Blender. There is at most one. Use it on the main thread."""
 
     def __init__(self) -> None:
         self.app: Callboard | None = None
         self.problem: str | None = None
         self.window: QtWindow | None = None
-        #: The artist's folders, while the server runs.
+        #: The artist's folders, while the server is running.
         self.roots: KeptRoots | None = None
         self._inbox: TimerInbox | MainThreadInbox | None = None
         self._host: BlenderHost | None = None

@@ -119,7 +119,7 @@ class HoudiniHost(QtHost):
 
     def misreads(self, path: str) -> str | None:
         """Return how Houdini would misread the path, or None. Houdini replaces variables and runs
-        code between backticks. The variable for the frame's number is allowed in a file's name,
+        code between backticks. The variable for the frame number is allowed in a file's name,
         because it can't lead to another folder."""
         folder, _, name = path.replace("\\", "/").rpartition("/")
         return (
@@ -130,8 +130,8 @@ class HoudiniHost(QtHost):
         )
 
     def project_roots(self) -> list[str]:
-        """Return ``$JOB``, unless it has its default, the home folder, and also ``$HIP``, once the
-        scene has been saved."""
+        """Return ``$JOB``, unless it has its default value, the home folder. Once the scene has
+        been saved, also return ``$HIP``."""
         job = Path(hou.text.expandString("$JOB"))
         folders = [job] if job.is_absolute() and job != Path.home() else []
         if not hou.hipFile.isNewFile():

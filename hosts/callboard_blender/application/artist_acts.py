@@ -1,4 +1,4 @@
-"""The self-test's actions in the artist's place, in Blender's window."""
+"""Actions that the self-test performs as the artist would, in Blender's window."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import bpy
 from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.application.views import in_a_window
 
-#: The menus of which the adapter sets an entry, by type. Blender lacks some of them in some
-#: versions.
+#: The menus in which the adapter selects an entry, by type. Some versions of Blender lack some of
+#: them.
 _MENUS = {
     "AreaLight": "shape",
     "BevelModifier": "limit_method",
@@ -94,7 +94,7 @@ def _renderers() -> list[str]:
         bpy.context.scene.render.engine = "callboard"
     except TypeError as error:
         engines = re.findall(r"'([A-Z][A-Z0-9_]*)'", str(error))
-        # Without a graphics card, Eevee of Blender 4.2 and later may take minutes, so it is last.
+        # Without a graphics card, Eevee in Blender 4.2 and later may take minutes, so it goes last.
         return sorted(engines, key=lambda engine: "EEVEE" in engine)
     return []
 

@@ -129,7 +129,8 @@ class BlendFacts:
     def _note(self, code: bytes, kind: Structure, content: bytes) -> None:
         name = (self._value(kind, content, "id.name") or "")[2:]
         if code in NAMING:
-            # A library of an older version has a second path, which Blender computes itself.
+            # In a file from an older version, a library has a second path, which Blender computes
+            # itself.
             path = self._value(kind, content, "name") or self._value(kind, content, "filepath")
             pointers = (self._value(kind, content, each) for each in _PACKED)
             self._name(NAMING[code], path, name, any(pointers))

@@ -10,14 +10,14 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Machine:
-    """The kind of machine that wrote a file: how it orders the bytes of a number, in the words of
-    ``struct``, and the bytes of a pointer."""
+    """The kind of machine that wrote a file: its byte order, in the notation of ``struct``, and the
+    number of bytes in a pointer."""
 
     order: str = "<"
     pointer: int = 8
 
     def number(self, content: bytes) -> int:
-        """Return the address that these bytes are."""
+        """Return the address that these bytes encode."""
         return int.from_bytes(content, "little" if self.order == "<" else "big")
 
 

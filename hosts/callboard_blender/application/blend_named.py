@@ -416,7 +416,7 @@ def _fields(head: struct.Struct, started: bytes) -> tuple[bytes, int, int, int, 
         code, index, address, length, count = head.unpack(started)
     else:
         code, length, address, index, count = head.unpack(started)
-    if head.format.startswith(">"):  # These have a code of two letters at the end.
+    if head.format.startswith(">"):  # Here, two-letter codes are at the end of their field.
         code = code.lstrip(b"\0")
     return code.rstrip(b"\0"), length, address, index, count
 

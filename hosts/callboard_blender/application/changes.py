@@ -22,7 +22,7 @@ class SceneChanges:
     """Listens to Blender's handlers. ``touched`` is True once the running step has changed
     something. ``foreign`` is True once anything else has made a change after our last step, which
     then isn't the newest change. ``unsaved`` is True if anything has changed since the last load or
-    save. Background mode needs ``unsaved``, because Blender reports a new scene there as
+    save. Background mode needs ``unsaved``, because in that mode Blender reports a new scene as
     modified."""
 
     def __init__(self, scene_replaced: Callable[[], None]) -> None:

@@ -17,8 +17,8 @@ INTERVAL = 0.0
 
 
 def window_is_gone() -> bool:
-    """Return whether a file was opened or the window closed since the tick began. Until the next
-    tick, touching a screen or workspace crashes Blender."""
+    """Return whether a file has been opened, or the window closed, since the tick began. Until the
+    next tick, touching a screen or workspace crashes Blender."""
     return bpy.context.window is None
 
 

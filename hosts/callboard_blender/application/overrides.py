@@ -2,8 +2,8 @@
 themselves.
 
 An operator releases the interpreter lock while it runs, and takes the lock when it needs it. Inside
-``temp_override`` Blender looks into a Python dictionary for parts of the context, and takes the
-lock only if no thread at all holds it. From Python 3.12 on, that check covers only its own thread.
+``temp_override`` Blender looks up parts of the context in a Python dictionary, and takes the lock
+only if no thread at all holds it. From Python 3.12 on, that check covers only its own thread.
 In earlier versions, another thread that runs Python at that moment crashes Blender (see
 docs/decisions/0392).
 """
@@ -43,8 +43,8 @@ def _in_one() -> bool:
 
 def guard() -> Callable[[], None]:
     """Make every operator that runs inside an override suspend callboard's threads, whoever calls
-    it. Return a function that ends this. The last host's function ends it for all. Call both on the
-    main thread. The returned function is idempotent."""
+    it. Return a function that ends this once every host has called its own. Call both functions on
+    the main thread. The returned one is idempotent."""
     global _hosts
     _hosts += 1
     if NEEDED and _hosts == 1:

@@ -22,7 +22,7 @@ from callboard_blender.application.names import forget, view_layer
 from callboard_blender.application.state_mark import StateMark
 from callboard_blender.application.views import in_a_window
 
-#: Maximum number of steps of ours that can be undone. Blender keeps 32 states by default.
+#: Maximum number of our steps that can be undone. Blender keeps 32 states by default.
 HISTORY = 30
 
 

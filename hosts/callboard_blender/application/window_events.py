@@ -56,7 +56,7 @@ class WindowEvents:
         self._looked = False
 
     def takers(self) -> Iterator[ModalHandler]:
-        """Yield the handlers of all windows that take events. Operators that add-ons wrote in
+        """Yield the handlers that take events, in all windows. Operators that add-ons wrote in
         Python are left out, because many run as long as Blender does and pass events on. The splash
         screen is left out too, because it refers to nothing in the scene, and an unattended agent
         couldn't close it."""

@@ -36,8 +36,9 @@ def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Ob
 
 
 def own_data(obj: bpy.types.Object) -> Any:
-    """Return the object's light, camera or mesh for changing it. If other objects use the data too,
-    the object gets its own copy first. Copies made by :func:`copy_tree` never share data."""
+    """Return the object's light, camera or mesh, so that it can be changed. If other objects use
+    the data too, the object gets its own copy first. Copies made by :func:`copy_tree` never share
+    data."""
     data = obj.data
     if data.users - data.use_fake_user > 1:
         data = obj.data = data.copy()

@@ -73,8 +73,8 @@ def drivers_of(owner: bpy.types.ID) -> list[Any]:
 
 
 def driven_parts(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, bpy.types.ID]]:
-    """Yield what can have drivers of its own, with the datablock that it belongs to: the object,
-    its data, its shape keys, and its materials with their node trees."""
+    """Yield everything that can have drivers of its own, with the datablock that it belongs to: the
+    object, its data, its shape keys, and its materials with their node trees."""
     materials = {slot.material for slot in obj.material_slots} - {None}
     for each in (obj, obj.data, getattr(obj.data, "shape_keys", None), *materials):
         if each is not None:
@@ -84,7 +84,8 @@ def driven_parts(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, bpy.type
 
 def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json | None:
     """Return ``{path, keys, start, end, of}`` for the keys of these parts, each with the datablock
-    that it belongs to, or None without keys. Strips count from their first frame to their last."""
+    that it belongs to, or None if they have no keys. Strips count from their first frame to their
+    last."""
     frames: set[float] = set()
     animated: dict[str, None] = {}
     for part, holder in parts.items():
@@ -105,8 +106,8 @@ def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json |
 
 
 def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
-    """Return what the driver drives and reads, and why it is broken if it is. ``owner`` is the
-    datablock of the file that it belongs to."""
+    """Return what the driver drives and reads, and if it is broken, why. ``owner`` is the file's
+    datablock that the driver belongs to."""
     driver = curve.driver
     targets = [target for each in driver.variables for target in each.targets]
     entry: Json = {

@@ -70,8 +70,8 @@ class DataBlocks:
         return str(block.name_full)
 
     def replace(self, kind: str, names: Sequence[str], by: str) -> list[str]:
-        """Use another datablock wherever these are used, and remove those of this file. Return the
-        removed names."""
+        """Use another datablock wherever these are used, and remove those that belong to this file.
+        Return the removed names."""
         kept = self.find(kind, by)
         replaced = [self.find(kind, name) for name in dict.fromkeys(names)]
         if kept in replaced:

@@ -11,7 +11,7 @@ from callboard_blender.parts.curves import TRANSFORM, curves_of
 
 
 def levels_of(modifier: Any) -> Json:
-    """Return how often the modifier subdivides in views and in renders, if it subdivides."""
+    """Return how many times the modifier subdivides in views and in renders, if it subdivides."""
     if modifier.type not in ("SUBSURF", "MULTIRES"):
         return {}
     return {"levels": modifier.levels, "render_levels": modifier.render_levels}

@@ -75,7 +75,7 @@ def writer_of(kind: str) -> Operator | None:
 
 def _numpy_is_missing(kind: str) -> bool:
     """Return whether the format needs numpy and numpy is missing. Blender's own builds include it,
-    but a system's package may not."""
+    but an operating system's package may not."""
     return kind in ("fbx", "gltf") and find_spec("numpy") is None
 
 

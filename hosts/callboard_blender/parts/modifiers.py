@@ -24,7 +24,7 @@ TYPES = {
     "weld": "WELD",
     "subdivide": "SUBSURF",
 }
-#: Blender's properties for those of our values that are plain numbers in both.
+#: Blender's properties for those of our values that are plain numbers on both sides.
 _PLAIN = {
     "width": "width",
     "segments": "segments",
@@ -135,7 +135,7 @@ def curve_json(curve: Any) -> Json:
 
 def write_text(text: Any, values: Mapping[str, Any]) -> None:
     text.size = values.get("size", 1.0)
-    # Blender extrudes to both sides.
+    # Blender extrudes in both directions.
     text.extrude = values.get("depth", 0.0) / 2
     text.align_x = _ALIGN[values.get("align", "left")]
 

@@ -11,8 +11,8 @@ from callboard_blender.parts.principled import shader_of
 
 
 def takes_surfaces(obj: bpy.types.Object) -> bool:
-    """Return whether the object can have materials. Those of a grease pencil, which draw strokes,
-    don't count."""
+    """Return whether the object can have materials. The materials of a grease pencil object, which
+    draw strokes, don't count."""
     return hasattr(obj.data, "materials") and "PENCIL" not in obj.type
 
 

@@ -40,7 +40,7 @@ _TARGETS = {
     "NODES": "node_group",
     "MESH_SEQUENCE_CACHE": "cache_file",
 }
-#: Properties that all must be zero for a type of modifier to do nothing.
+#: Properties that must all be zero for a type of modifier to do nothing.
 _ZERO = {
     "SUBSURF": ("levels", "render_levels"),
     "MULTIRES": ("levels", "render_levels", "sculpt_levels"),
@@ -55,8 +55,8 @@ _MOST_VERTICES = 20_000
 
 
 class ObjectFaults:
-    """Finds faults of the scene's objects. What all objects share is read once for each list of
-    objects."""
+    """Finds faults in the scene's objects. Data that all objects share is read once for each list
+    of objects."""
 
     def __init__(self) -> None:
         self._listed: Listed | None = None
@@ -139,7 +139,7 @@ def deforming(rig: bpy.types.Object) -> set[str]:
 
 
 def _rendered(each: Any) -> Iterator[Any]:
-    """Yield the collections below and including this one that renders show."""
+    """Yield this collection and those below it, except the ones that renders leave out."""
     if not each.exclude and not each.collection.hide_render:
         yield each.collection
         for below in each.children:

@@ -32,7 +32,7 @@ _ENDS = ("render_complete", "render_cancel")
 
 def renders_unattended() -> bool:
     """Return whether this Blender can render and leave its interface usable. Blender 3 can't,
-    because such a render looks like a change by the artist there."""
+    because in that version such a render looks like a change by the artist."""
     return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
 
 

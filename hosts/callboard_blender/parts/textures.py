@@ -14,7 +14,7 @@ from callboard.host import Json, Texture
 
 _SPACES = {"srgb": "sRGB", "raw": "Non-Color"}
 _CHANNELS = {"r": "Red", "g": "Green", "b": "Blue"}
-#: Nodes that pass a picture on, with the name of its input.
+#: Nodes that pass a picture on, with the names of their inputs.
 _PASSING = {"NORMAL_MAP": "Color", "SEPARATE_COLOR": "Color"}
 
 

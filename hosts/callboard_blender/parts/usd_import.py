@@ -122,8 +122,8 @@ def _is_shape(obj: bpy.types.Object, prim: Any, above: Any) -> bool:
 
 
 def _take_shape(obj: bpy.types.Object, prim: Any) -> None:
-    """Give a sphere, cylinder or cone a mesh as large as the prim. Blender makes it with ten
-    sides, so its surface is inside the radius."""
+    """Replace the mesh of a sphere, cylinder or cone with one as large as the prim. Blender's own
+    mesh has ten sides, so its surface is inside the radius."""
     kind = str(prim.GetTypeName()).lower()
     if kind not in ("sphere", "cylinder", "cone") or obj.type != "MESH" or obj.modifiers:
         return

@@ -185,7 +185,7 @@ def _times(prim: Any) -> set[float]:
 
 
 def _near(time: float, times: Iterable[float]) -> float | None:
-    """Return the time in the list that is the same, apart from rounding in conversions, or None."""
+    """Return the time in the list that equals this one, apart from conversion rounding, or None."""
     return next((each for each in times if abs(each - time) < _FRAME), None)
 
 

@@ -221,7 +221,7 @@ def _uses(obj: bpy.types.Object) -> set[str]:
         for node in _nodes(slot.material) if slot.material else ():
             used.update((_image_of(node), getattr(node, "node_tree", None)))
     names = {each.name_full for each in used if each is not None}
-    return names - {obj.name_full}  # Its own data often has its name.
+    return names - {obj.name_full}  # Its own data often has the same name.
 
 
 def named_by(each: Any) -> Iterator[Any]:

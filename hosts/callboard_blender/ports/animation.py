@@ -105,7 +105,7 @@ class BlenderAnimation:
         and then other animated data, such as worlds and scenes."""
         seen: set[Any] = set()
         for name in paths():
-            with suppress(LookupError):  # The object may be gone since.
+            with suppress(LookupError):  # The object may be gone by now.
                 obj = find(name)
                 parts = dict(driven_parts(obj))
                 seen.update(parts)

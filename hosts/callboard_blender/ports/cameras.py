@@ -105,7 +105,7 @@ def _fov(data: Any) -> list[float] | None:
 
 
 def _focus(obj: bpy.types.Object) -> float:
-    """Return the distance in focus, which an object can give instead of the number."""
+    """Return the focus distance, which may come from an object instead of the number."""
     focus = obj.data.dof
     if focus.focus_object is None:
         return float(focus.focus_distance)

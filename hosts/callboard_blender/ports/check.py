@@ -123,11 +123,11 @@ class _Users:
 
     def in_a_scene(self, named: bpy.types.ID) -> bool:
         if isinstance(named, bpy.types.Library):
-            return True  # Data linked from a library isn't listed as its user.
+            return True  # Data linked from a library isn't listed as the library's user.
         return any(isinstance(each, bpy.types.Scene) for each in self._above(named))
 
     def objects_of(self, named: bpy.types.ID) -> list[str]:
-        """Return the paths of the scene's objects that use the datablock, also through their
+        """Return the paths of the scene's objects that use the datablock, including through their
         materials or node groups."""
         if isinstance(named, bpy.types.Library):
             using = named.users_id
@@ -140,7 +140,7 @@ class _Users:
         self, named: bpy.types.ID, last: tuple[type, ...] | type = ()
     ) -> Iterator[bpy.types.ID]:
         """Yield the datablock, its users, their users and so on, but not the users of a datablock
-        of the types ``last``."""
+        whose type is one of ``last``."""
         if self._of is None:
             self._of = bpy.data.user_map()
         known, walk = {named}, [named]

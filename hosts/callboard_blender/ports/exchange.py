@@ -308,8 +308,8 @@ def _timeline_kept() -> Iterator[None]:
 
 
 def _finish_gltf(file: Path, unit: float, as_text: bool) -> None:
-    """Convert to glTF's meters, because Blender writes the scene's numbers. A .gltf file becomes
-    self-contained, too."""
+    """Convert to glTF's meters, because Blender writes the scene's numbers unconverted. Also make a
+    .gltf file self-contained."""
     described, binary = gltf_parts(file.read_bytes(), file.name)
     if unit != 1.0:
         nodes = described.setdefault("nodes", [])

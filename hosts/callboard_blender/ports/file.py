@@ -81,7 +81,7 @@ class BlenderFile:
 
 
 def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, _Read]:
-    """Read the file in a thread of its own, which doesn't use Blender. Raises HostError when it
+    """Read the file in a separate thread, which doesn't use Blender. Raises HostError when it
     isn't a .blend file."""
     pool = ThreadPoolExecutor(1)
     try:
@@ -301,8 +301,8 @@ def _users_of(
 def _reached(
     named: list[tuple[_Key, Any]], using: dict[_Key, set[str]]
 ) -> dict[tuple[str, str], set[_Key]]:
-    """Return which of these each datablock needs, without objects and meshes, of which there may be
-    too many to ask at once. Add those that need one directly to ``using``."""
+    """Return which of these each datablock needs, leaving out objects and meshes, of which there
+    may be too many to query at once. Add the direct users of each to ``using``."""
     # Blender 3.4 has no such enumeration of its own datablocks, but a driver can name any kind.
     kinds = bpy.types.DriverTarget.bl_rna.properties["id_type"].enum_items.keys()
     types = set(kinds).difference(_MANY)
@@ -348,8 +348,8 @@ def _in_stretches_of_scene() -> Iterator[list[Any]]:
 
 
 def _in_stretches_of_file() -> Iterator[list[Any]]:
-    """Yield the file's objects in batches. Blender takes long to find the middle of a long list, so
-    they are listed at once, and again after a change to the scene."""
+    """Yield the file's objects in batches. Blender takes a long time to find the middle of a long
+    list, so they are all listed at once, and again after a change to the scene."""
     at = 0
     every: list[Any] = []
     before: object = None

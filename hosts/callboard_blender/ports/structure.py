@@ -110,8 +110,9 @@ class BlenderStructure:
         return {**facts, "library": collection.library.filepath} if collection.library else facts
 
     def show_groups(self, name: str) -> list[str]:
-        """Show the collections that hide the object, in views and in renders, along the way to it
-        that is hidden by the fewest. Return those that were hidden."""
+        """Show the collections that hide the object, in views and in renders. If several ways lead
+        to the object, choose the one with the fewest hidden collections. Return the collections
+        that were hidden."""
         obj = find(name)
         ways = [
             way

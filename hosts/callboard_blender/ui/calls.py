@@ -1,5 +1,5 @@
-"""The sidebar's lists of the running calls, and of the changes by the last calls, with buttons to
-undo them."""
+"""The sidebar's lists of the running calls, and of the changes that the latest calls made, with
+buttons to undo them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from callboard_blender.ui.questions import GUARD
 from callboard_ui import texts
 from callboard_ui.shown_text import clock, one_line
 
-#: Characters that fit on a line of the sidebar, maximum calls and changes that are shown, and
-#: maximum lines for a change.
+#: Characters that fit on a line of the sidebar, the maximum number of calls and of changes that are
+#: shown, and the maximum number of lines for a change.
 _NARROW, _CALLS, _CHANGES, _LINES = 28, 3, 4, 2
 _ENDS = "X or Stop All ends and undoes it. If the window is frozen, hold Escape for a second."
 

@@ -47,8 +47,8 @@ class QtSearch:
         self._ended = False
         self._installed = find_spec("PySide6") is not None
         if (loaded := sys.modules.get("PySide6")) is not None:
-            # Qt stays loaded from an earlier time when the add-on was enabled, but its folder may
-            # no longer be on the path.
+            # Qt is still loaded from an earlier time when the add-on was enabled, but its folder
+            # may no longer be on the path.
             folder = str(Path(loaded.__file__ or "").parents[1])
             self.folder = folder if folder not in sys.path else None
         if not self._installed and not self._wheels:

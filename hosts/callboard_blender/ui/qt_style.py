@@ -10,7 +10,7 @@ from qtpy.QtWidgets import QApplication
 
 _ROLES = QPalette.ColorRole
 _GROUPS = (QPalette.ColorGroup.Active, QPalette.ColorGroup.Inactive)
-#: The share of its own color in a disabled widget's text. The rest is the background's.
+#: In a disabled widget's text, the share of the text's own color. The rest is the background's.
 _FADED = 0.45
 
 

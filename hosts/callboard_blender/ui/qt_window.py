@@ -18,12 +18,12 @@ from callboard_blender.ui.qt_files import QtSearch
 if TYPE_CHECKING:
     from callboard_ui.panel import Panel
 
-#: Milliseconds that Qt may take of one tick. The rest of its work waits for the next.
+#: Milliseconds of one tick that Qt may take. The rest of its work waits for the next tick.
 _MOST_MS = 10
 
 
 class QtWindow:
-    """The window, at most one. Use it on the main thread."""
+    """The window, of which there is at most one. Use it on the main thread."""
 
     def __init__(self, bundled: Path) -> None:
         """Prepare the window. ``bundled`` is the folder with the add-on's wheels, if there is

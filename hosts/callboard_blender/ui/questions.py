@@ -20,7 +20,7 @@ from callboard_ui.shown_text import arguments_text, one_line
 #: Seconds during which a new pop-up doesn't accept a yes, because the click may have been meant for
 #: something else.
 GUARD = 0.5
-#: Lines of the pop-up besides the arguments, and the minimum and maximum lines of arguments.
+#: Lines of the pop-up besides the arguments, and the minimum and maximum number of argument lines.
 _OTHERS, _LEAST, _MOST = 9, 3, 20
 #: Maximum width of the pop-up, its margins, and the height of a line, in pixels at scale 1.
 _WIDE, _MARGINS, _LINE = 600, 60, 20
@@ -126,7 +126,7 @@ def show(question: str, size: _Size) -> None:
 
 
 def close_ended() -> None:
-    """Close the pop-up whose question has ended, because its buttons would do nothing."""
+    """Close the pop-up if its question has ended, because its buttons would do nothing."""
     asked = {one.id for one in residence.snapshot.questions}
     if not _popup.window or _popup.question in asked or window_is_gone():
         return
@@ -140,8 +140,8 @@ residence.on_show = close_ended
 
 
 def draw_mark(header: Any, context: Any) -> None:
-    """Draw the mark at the start of the 3D view's header, where it shows with the sidebar closed.
-    It is always there, so nothing beside it moves when a question comes."""
+    """Draw the mark at the start of the 3D view's header, where it is visible even if the sidebar
+    is closed. It is always there, so nothing beside it moves when a question arrives."""
     drawn.add(heading())
     asked = bool(residence.snapshot.questions)
     row = header.layout.row()

@@ -18,8 +18,8 @@ from callboard_blender.ui.questions import draw_answer, in_words
 from callboard_ui import texts
 from callboard_ui.shown_text import one_line
 
-#: Characters that fit on a line of the sidebar, and maximum lines for a question and for the
-#: clients' names.
+#: Characters that fit on a line of the sidebar, and the maximum number of lines for a question and
+#: for the clients' names.
 _NARROW, _ASKED, _CLIENTS = 28, 4, 3
 #: The icon for each name of a state.
 _ICONS = {

@@ -1,4 +1,4 @@
-"""The self-test's actions in the artist's place, in Houdini."""
+"""Actions that the self-test performs as the artist would, in Houdini."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Detects whether Houdini's own loop is running.
 
 Houdini's message windows aren't modal windows of Qt. While such a window waits for the artist,
-inside the call that opened it, Qt still handles its events, including ours. Houdini's own loop
-doesn't run deferred functions then, which reveals the window.
+inside the call that opened it, Qt still handles events, including ours. Meanwhile, Houdini's own
+loop doesn't run deferred functions, which reveals the window.
 """
 
 from __future__ import annotations

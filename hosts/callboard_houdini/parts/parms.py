@@ -9,7 +9,7 @@ import hou
 
 from callboard.errors import HostError
 
-#: The variable for the frame's number in the name of a file.
+#: The variable for the frame number in a file's name.
 FRAME = re.compile(r"\$F[1-9]?(?![A-Za-z0-9_])")
 
 #: Parameters of render nodes that Houdini runs as HScript or Python.

@@ -1,6 +1,6 @@
-"""The port ``exchange``: exchanging files with other programs. Houdini reads and writes its own
-geometry as such files. FBX and Alembic files get nodes that stay linked to the file, so these
-formats aren't offered here."""
+"""The port ``exchange``: exchanging files with other programs. Houdini reads such files into its
+own geometry, and writes its geometry to them. It handles FBX and Alembic files with nodes that stay
+linked to the file, so these formats aren't offered here."""
 
 from __future__ import annotations
 

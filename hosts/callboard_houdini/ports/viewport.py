@@ -42,7 +42,7 @@ def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool
         if beauty_only:
             settings.beautyPassOnly(True)
         viewer.flipbook(viewer.curViewport(), settings)
-        # Houdini may put the frame's number into the name, so use the only file in the folder.
+        # Houdini may put the frame number into the name, so use the only file in the folder.
         pictures = list(Path(folder).glob("*.png"))
         if not pictures:
             raise HostError("Houdini drew no picture; try again with a 3D view visible")

@@ -1,4 +1,4 @@
-"""The self-test's actions in the artist's place, in 3ds Max."""
+"""Actions that the self-test performs as the artist would, in 3ds Max."""
 
 from __future__ import annotations
 

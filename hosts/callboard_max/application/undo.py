@@ -69,7 +69,7 @@ class MaxUndo(UndoSteps):
             # Another step is on top of ours.
             self._forget()
         if rt.theHold.Holding():
-            # Another step is open, perhaps a script's whole run. Our changes become a part of that
+            # Another step is open, perhaps a script's whole run. Our changes become part of that
             # step, and can be undone only together with it.
             return OpenStep(now, recorded=False)
         step = OpenStep(now)

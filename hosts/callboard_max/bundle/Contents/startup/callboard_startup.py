@@ -6,8 +6,8 @@ from pathlib import Path
 
 
 def _load() -> None:
-    # 3ds Max may drop the environment's Python paths. Ours goes at the end, so that it hides no
-    # module of another plug-in.
+    # 3ds Max may drop the environment's Python paths. Ours goes at the end, so that it doesn't
+    # hide another plug-in's modules.
     ours = str(Path(__file__).resolve().parents[1] / "python")
     if ours not in sys.path:
         sys.path.append(ours)
@@ -16,7 +16,7 @@ def _load() -> None:
 
         plug_in.load()
     except Exception:
-        # A failure must not stop 3ds Max's start.
+        # A failure must not keep 3ds Max from starting.
         logging.getLogger("callboard").exception("Callboard could not start")
 
 

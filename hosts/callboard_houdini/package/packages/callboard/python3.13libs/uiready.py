@@ -10,7 +10,7 @@ def _load() -> None:
 
         plug_in.load()
     except Exception:
-        # A failure must not stop Houdini's start or the other packages' files.
+        # A failure must not keep Houdini from starting, or the other packages' files from running.
         logging.getLogger("callboard").exception("Callboard could not start")
 
 
