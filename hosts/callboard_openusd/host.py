@@ -42,8 +42,9 @@ from callboard_openusd.ports.usd import UsdStages
 
 
 def hold_no_files(needed: bool) -> None:
-    """On systems where a mapped file can't be overwritten, such as Windows, make this process read
-    layers whole instead of mapping them. Call it on the main thread, before anything is opened."""
+    """Make this process read layers whole instead of mapping them, on systems such as Windows,
+    where a mapped file can't be overwritten. Call it on the main thread, before anything is
+    opened."""
     if needed:
         Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules().IncludeAll())
 

@@ -1,5 +1,5 @@
-"""The names that adapters of Qt applications import for the host, plug-in, panel, messages and undo
-steps."""
+"""The names that adapters for Qt applications import for the host, plug-in, panel, messages and
+undo steps."""
 
 from __future__ import annotations
 

@@ -55,7 +55,8 @@ class QtPlugIn(ABC):
 
     @abstractmethod
     def say(self, text: str, level: int) -> None:
-        """Show a message where the application shows its own. ``level`` is one of ``logging``."""
+        """Show a message where the application shows its own. ``level`` is one of the levels of
+        ``logging``."""
 
     # -- start and end --------------------------------------------------------------------------
 

@@ -31,9 +31,9 @@ _PROPERTIES = {
 _ALSO = {"emission": "emit_kelvin", "emission_strength": "emit_luminance"}
 _COLORS = ("color", "emission")
 _NUMBERS_ONLY = ("ior", "emission_strength")
-#: The candela per square meter that look as bright as white on a screen.
+#: The luminance, in candela per square meter, that looks as bright as white on a screen.
 _WHITE = 1500.0
-#: Kelvin at which a light's color is the color itself.
+#: The color temperature, in kelvin, that leaves a light's color unchanged.
 _NEUTRAL = 6500.0
 #: The ``material_mode`` in which the material editor shows all values.
 _ADVANCED = 1

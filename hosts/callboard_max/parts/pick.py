@@ -15,8 +15,8 @@ from callboard_max.application.names import Node, objects, path_of
 from callboard_max.parts.shapes import is_geometry, kind_of
 from callboard_qt import LineOfSight, between
 
-#: The step beyond a face to search for the next face, as a fraction of the distance to the first
-#: one.
+#: The step beyond a face after which the search for the next face starts, as a fraction of the
+#: distance to the face that was passed.
 _STEP = 1e-5
 #: Maximum number of faces behind one another in an object.
 _MOST_FACES = 100

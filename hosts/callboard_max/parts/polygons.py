@@ -95,7 +95,7 @@ def _used(ops: Any, base: Any, channel: int) -> bool:
 
 
 def _counted(count: Any) -> range:
-    """Return the range of 3ds Max's numbers, which begin at one."""
+    """Return the numbers that 3ds Max gives to that many items, beginning at one."""
     return range(1, int(count) + 1)
 
 

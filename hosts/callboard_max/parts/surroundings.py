@@ -1,8 +1,8 @@
 """The scene's environment for the port ``lights``, which is an Arnold dome.
 
 A new picture or color goes to callboard's own dome. The artist's domes and environment map are
-switched off and stay in the file. If only the strength or rotation is set, the first dome that is
-on changes, even if it is the artist's.
+switched off and stay in the file. Setting only the strength or rotation changes the first dome that
+is on, even if it is the artist's.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from callboard.host import MOST_ELEMENTS, Json
 from callboard_max.application.names import Node, find, path_of, telling
 from callboard_max.parts.driven_values import has, refuse_controlled
 
-#: The pattern also keeps a name from being code.
+#: The pattern also prevents a name from being run as code.
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 #: The prefix of our definitions, and of the attribute in each.
 _OWN = "callboard_"
@@ -172,7 +172,7 @@ def _refuse(node: Node, attribute: str, kind: str) -> None:
 
 
 def _converted(attribute: str, kind: str, value: object) -> Any:
-    """Return the value in that type. Raises HostError."""
+    """Return the value converted to that type. Raises HostError."""
     if kind == "color" and isinstance(value, list) and len(value) == 3 and _all_numbers(value):
         return rt.Color(*map(float, value))
     if kind == "integers" and isinstance(value, list) and all(map(_is_whole, value)):

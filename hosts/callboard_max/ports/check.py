@@ -1,5 +1,5 @@
-"""The port ``check``: facts for checks of the scene. Meshes are triangles, as shown, with their
-modifiers."""
+"""The port ``check``: facts for checks of the scene. Meshes are triangulated, and their modifiers
+are applied, as the views show them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MaxChecks(ApplicationChecks):
 
 @contextmanager
 def _snapshot(node: Node) -> Iterator[Any]:
-    """Yield a copy of the shown mesh, in the world."""
+    """Yield a copy of the mesh as shown, in world coordinates."""
     mesh = rt.snapshotAsMesh(node)
     try:
         yield mesh
@@ -69,7 +69,7 @@ def _uvs(mesh: Any, faces: int) -> list[tuple[float, float]] | None:
 
 
 def _counted(count: Any) -> range:
-    """Return the range of 3ds Max's numbers, which begin at one."""
+    """Return the numbers that 3ds Max gives to that many items, beginning at one."""
     return range(1, int(count) + 1)
 
 

@@ -1,4 +1,4 @@
-"""The port ``geometry``: facts about a mesh, and its changes. Subdivision is a TurboSmooth on top
+"""The port ``geometry``: facts about a mesh, and changes to it. Subdivision is a TurboSmooth on top
 of the stack. Other changes go below the artist's modifiers, into the object itself, which becomes
 an editable poly. An editable mesh remains one unless it is triangulated."""
 
@@ -158,8 +158,8 @@ def _rounding(node: Node) -> Any | None:
 
 
 def _shading(mesh: MeshData, groups: Sequence[int]) -> str:
-    """Return the shading by the edges between two faces, which are smooth if the faces share a
-    smoothing group."""
+    """Return the shading, judging by the edges that lie between two faces. Such an edge is smooth
+    if its faces share a smoothing group."""
     sharing: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for face, group in zip(faces_of(mesh.counts, mesh.corners), groups, strict=True):
         for start, end in zip(face, [*face[1:], *face[:1]], strict=True):

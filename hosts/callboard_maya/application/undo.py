@@ -49,8 +49,8 @@ def _done(command: Callable[[], object]) -> bool:
 
 @contextmanager
 def unnoticed() -> Iterator[None]:
-    """Keep changes inside the block out of the undo queue and the modified flag. The block must
-    undo them itself."""
+    """Keep changes inside the block out of the undo queue, and leave the modified flag as it was.
+    The block must undo its changes itself."""
     recording = bool(cmds.undoInfo(query=True, state=True))
     modified = bool(cmds.file(query=True, modified=True))
     cmds.undoInfo(stateWithoutFlush=False)

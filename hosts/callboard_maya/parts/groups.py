@@ -46,7 +46,7 @@ def members(group: str) -> dict[str, list[int] | None]:
 
 
 def give(shape: str, group: str, faces: Sequence[int] | None) -> None:
-    """Move the shape, or the given faces of it, from other groups to this group."""
+    """Move the shape, or only the given faces, from other groups to this group."""
     given = [shape] if faces is None else [f"{shape}.{run}" for run in runs(faces)]
     cmds.sets(given, edit=True, forceElement=group)
 

@@ -1,5 +1,5 @@
-"""Checks for values that can't be set on a node, or not for one object alone. Call them before
-anything changes."""
+"""Checks for values that can't be set on a node, or can't be set for one object alone. Call these
+checks before anything changes."""
 
 from __future__ import annotations
 

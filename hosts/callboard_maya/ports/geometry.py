@@ -1,6 +1,6 @@
-"""The port ``geometry``: facts about a mesh, and its changes. Subdivision is Maya's smooth mesh
-preview, which renders too. Other changes go into the mesh, or to the end of its construction
-history if it has one."""
+"""The port ``geometry``: facts about a mesh, and changes to it. Subdivision is Maya's smooth mesh
+preview, which also shows in renders. Other changes go into the mesh, or to the end of its
+construction history if it has one."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _ARNOLD_COMMAND = "arnoldRender"
 
 
 class MayaRender(FileRender[str]):
-    """Implements the port. ``rendering`` is entered while Maya renders."""
+    """Implements the port. ``rendering`` is entered while Maya is rendering."""
 
     def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
         self._rendering = rendering

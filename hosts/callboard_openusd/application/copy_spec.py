@@ -1,5 +1,5 @@
-"""Copies specs as ``Sdf.CopySpec`` does, but also in binary layers, in which OpenUSD's function
-fails at targets."""
+"""Copies specs as ``Sdf.CopySpec`` does, but also in binary layers, where OpenUSD's function
+fails on targets."""
 
 from __future__ import annotations
 

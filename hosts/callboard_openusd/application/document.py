@@ -41,7 +41,7 @@ class OpenStage:
         self._listening = Tf.Notice.Register(Usd.Notice.ObjectsChanged, self._changed, self.stage)
 
     def read_ahead(self) -> None:
-        """Start to read the copy that undo needs, while the client is looking at the stage."""
+        """Start reading the copy that undo needs, while the client is looking at the stage."""
         self._shadow.read_ahead()
 
     @property

@@ -28,7 +28,7 @@ class LastStepLayer:
         """Start the thread. The thread competes with composing the stage, so call this
         afterwards."""
         if self._file is not None and self._stamp is not None:
-            # The thread isn't a daemon, because a process that ends while OpenUSD reads would
+            # The thread isn't a daemon, because a process that ends while OpenUSD is reading would
             # crash.
             self._reading = Thread(target=self._read, name="callboard-shadow")
             self._reading.start()

@@ -22,7 +22,7 @@ class NameIndex:
     Each later look-up applies the changes since the last one, so its cost depends on their number.
 
     The objects below a prim are next to each other, so a subtree is one slice of the list. The
-    search for a slice starts near its place when the list was last counted.
+    search for a slice starts near the place that it had when the list was last counted.
     """
 
     def __init__(self, stage: Usd.Stage) -> None:
@@ -127,7 +127,7 @@ class NameIndex:
                 self._order.remove(WORLD)
         self._walked, self._places, self._named = walked, {}, None
         self._pending.clear()
-        self._drift = 1  # The places are counted with the prim that is the scene itself.
+        self._drift = 1  # The counted places include the prim that is the scene itself.
         self._counted = True
 
     def _place_all(self) -> None:

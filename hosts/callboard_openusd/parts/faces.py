@@ -1,4 +1,4 @@
-"""Reorders or triangulates the faces of a mesh, together with the data of faces and corners."""
+"""Reorders or triangulates the faces of a mesh, together with the per-face and per-corner data."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _reorder(
     mesh: UsdGeom.Mesh, order: Sequence[int], sources: Sequence[int] | None = None
 ) -> None:
     """Put the corners and their data in this order. ``sources`` gives the old face of each new
-    face. With it, the data of faces is reordered too."""
+    face. With it, per-face data is reordered too."""
     following = _with_corners(mesh)
     counts = mesh.GetFaceVertexCountsAttr().Get(TIME)
     for attribute, interpolation in following:

@@ -58,7 +58,7 @@ def _plane(mesh: UsdGeom.Mesh, up: str, dimensions: Mapping[str, float]) -> None
     x, y = dimensions["width"] / 2, dimensions["depth"] / 2
     corners = [(-x, -y, 0.0), (x, -y, 0.0), (x, y, 0.0), (-x, y, 0.0)]
     _fill(mesh, up, corners, [(0.0, 0.0, 1.0)] * 4, [(0, 1, 2, 3)])
-    # Without UVs the mesh could have no texture, and nothing else in this host makes UVs.
+    # Without UVs the mesh couldn't have a texture, and nothing else in this host makes UVs.
     uvs = UsdGeom.PrimvarsAPI(mesh).CreatePrimvar(
         "st", Sdf.ValueTypeNames.TexCoord2fArray, UsdGeom.Tokens.vertex
     )

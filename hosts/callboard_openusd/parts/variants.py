@@ -1,5 +1,5 @@
-"""Presents the chosen variant of each set as an attribute ``variants:<set>``, which is its name in
-the file."""
+"""Presents the chosen variant of each set as an attribute ``variants:<set>``, with the set's name
+in the file."""
 
 from __future__ import annotations
 

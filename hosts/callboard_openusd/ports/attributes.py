@@ -143,7 +143,7 @@ def _single(value: object) -> Sdf.ValueTypeName:
 
 
 def _converted(value: Any, kind: Sdf.ValueTypeName, attribute: str) -> Any:
-    """Return the value in that type. Raises HostError."""
+    """Return the value converted to that type. Raises HostError."""
     wrong = HostError(f"'{attribute}' must be {kind}, not {_shown(value)}")
     if kind.isArray:
         if not isinstance(value, list):

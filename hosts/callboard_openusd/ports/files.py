@@ -26,8 +26,8 @@ from callboard_openusd.application.document import Document, OpenStage, reason, 
 from callboard_openusd.application.last_step_layer import stamp_of
 from callboard_openusd.parts.assets import asset_from
 
-#: Marks the layers that only callboard uses. Such a layer is read at once, as a whole, because a
-#: file that is written to later must not change while the stage uses it.
+#: Marks the layers that only callboard uses. Such a layer is read at once, as a whole, so that
+#: writing to its file later doesn't change the layer while the stage uses it.
 _OWN = "callboard"
 Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.GetDetachedLayerRules().Include([f"{_OWN}="]))
 

@@ -1,6 +1,6 @@
 """The port ``geometry``: facts about a mesh, and changes that don't need a modeller. Changes apply
-to the mesh at the only time that this host reads. Except for shading, a mesh's points may be
-animated, but its faces must not change over time."""
+to the mesh at the only time that this host reads. A mesh's faces must not change over time. Its
+points may be animated, except for shading."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The port ``lights``, and the scene's environment.
 
-``intensity`` is a radiance in watts per square meter and steradian, or, for a sun, watts per square
+``intensity`` is a radiance in watts per square meter per steradian, or, for a sun, watts per square
 meter, as Blender and Cycles write it. Our own lights are normalized, so that their size doesn't
 make them brighter. Other lights are read as they are."""
 

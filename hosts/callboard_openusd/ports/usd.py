@@ -25,7 +25,7 @@ from callboard_openusd.ports.files import read_layer, write_layer
 
 #: The key in a prim's custom data for what :mod:`shapes` and :mod:`lights` store.
 _OURS = "callboard"
-#: The mark of a group that a program generated, not the artist. Blender has its own mark, and
+#: The mark of a group that a program, not the artist, generated. Blender has its own mark, and
 #: leaves out prims that have it, along with units and up axis, so we write a different one.
 _GENERATED, _BLENDERS = "exchange:generated", "Blender:generated"
 #: A camera's values in units of the stage, or tenths of one.
@@ -46,7 +46,7 @@ class UsdStages:
 
     def import_usd(self, path: str, parent: str | None) -> Json:
         """Copy the composed content into the root layer, as one new object named after the file.
-        Different units or a different up axis become that object's transform."""
+        That object's transform makes up for different units or a different up axis."""
         stage = self._document.stage
         above = home(stage)
         if parent is not None:

@@ -1,5 +1,5 @@
-"""The callbacks by which an application reports that it is busy, such as saving or rendering. Calls
-from clients wait meanwhile. The application runs the callbacks on its main thread."""
+"""The callbacks by which an application reports that it is busy, for example saving or rendering.
+Calls from clients wait in the meantime. The application runs the callbacks on its main thread."""
 
 from __future__ import annotations
 

@@ -25,8 +25,9 @@ class OpenStep:
     recording: ExitStack = field(default_factory=ExitStack)
     #: True when the application records undo steps at all.
     recorded: bool = True
-    #: What was selected when the step began. Only ``_restore`` of a subclass reads it, to select
-    #: the same again after a rollback. Leave it empty if the application's own undo does that.
+    #: What was selected when the step began. Only a subclass's ``_restore`` reads it, to select
+    #: the same objects again after a rollback. Leave it empty if the application's own undo does
+    #: that.
     selection: tuple[str, ...] = ()
 
 
@@ -241,8 +242,9 @@ class UndoSteps(ABC):
 def applied_of(
     marks: Sequence[Hashable], newest: Container[Hashable], next: Container[Hashable]
 ) -> int | None:
-    """Return how many of our steps the scene contains. These are the steps up to the last among the
-    ``newest`` that can be undone, or before the first among the ``next`` that can be redone."""
+    """Return how many of our steps the scene contains. ``newest`` has the newest steps that can be
+    undone, and ``next`` the next ones that can be redone. The count ends with our last step that
+    is in ``newest``, or else before our first step that is in ``next``."""
     held = [n + 1 for n, mark in enumerate(marks) if mark in newest]
     if held:
         return held[-1]

@@ -1,4 +1,4 @@
-"""Checks pictures that the application's views draw. The view of a window that is hidden or
+"""Checks pictures that the application's views draw. A view in a window that is hidden or
 minimized may draw only black."""
 
 from __future__ import annotations

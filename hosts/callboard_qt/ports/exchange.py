@@ -65,7 +65,7 @@ class ApplicationExchange(ABC):
     def _write(
         self, file: Path, kind: str, objects: Sequence[str] | None, axes: Axes | None
     ) -> None:
-        """Write that file, in an empty folder of our own. If ``objects`` aren't None, these alone
+        """Write that file, in an empty folder of our own. If ``objects`` isn't None, only these
         are selected, with everything below them."""
 
     @abstractmethod

@@ -39,7 +39,7 @@ class FileRender(ABC, Generic[Camera]):
 
     @abstractmethod
     def boxes(self) -> Iterable[tuple[list[float], list[float]]]:
-        """Return the low and high corner, in the world, of everything visible."""
+        """Return the boxes of everything visible, each as its low and high corners in the world."""
 
     @abstractmethod
     def up_axis(self) -> str:

@@ -1,8 +1,8 @@
 """The widget that a host puts into its dock or pane. It shows the running server's panel, or a line
 that says that no server is running.
 
-A host restores its layout before the server runs, and the artist may stop and start the server. So
-the frame stays and its content is replaced.
+A host restores its layout before the server is running, and the artist may stop and start the
+server. So the frame stays and its content is replaced.
 """
 
 from __future__ import annotations
