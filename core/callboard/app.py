@@ -72,8 +72,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The code for ``callboard stop`` and for the end of a session, in small steps. While the server's
-#: loop loads code, it answers nobody.
+#: The modules for ``callboard stop`` and for the end of a session, loaded in small steps. While the
+#: server's loop is loading code, it answers nobody.
 _ENDS = (
     *("html.entities", "callboard.selftest.checks", "callboard.rest.artist_routes"),
     *("callboard.rest.endpoint", "callboard.rest.capability_switches"),
@@ -148,7 +148,7 @@ class Callboard:
         self._announcement = instances.Announcement()
 
     def _use_policy(self) -> None:
-        """Put the machine's policy in force, as the configuration has it."""
+        """Put the machine's policy in force, as it stands in the configuration."""
         config, locks = self.config, self.config.locks
         self.capabilities.forbid(config.forbidden)
         self.roots.lock(locks.roots_limit, always_strict=config.always_strict)
@@ -381,7 +381,7 @@ class Callboard:
         if not self._listener.is_open:
             try:
                 self._listener.bind(self._listener.port)
-            except OSError:  # Another program has taken the port meanwhile.
+            except OSError:  # Another program has taken the port in the meantime.
                 self._listener.bind(0)
             await self._listener.open_port(self._make_access())
             await self.dispatcher.switch_off("")
@@ -489,7 +489,7 @@ class Callboard:
             self._updates.scene_changed()
 
     def _not_kept(self) -> list[str]:
-        """Return a sentence about each thing that isn't kept because the disk is at fault. Call it
+        """Return a sentence about each thing that can't be kept because of a disk problem. Call it
         from any thread."""
         records = None if self.records is None else self.records.trouble
         return [each for each in (records, self._announcement.trouble) if each is not None]

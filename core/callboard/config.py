@@ -32,7 +32,7 @@ class ExportTarget:
         parts = urllib.parse.urlsplit(self.url)
         if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("the ingest URL must begin with http:// or https:// and name a host")
-        _ = parts.port  # raises ValueError if it isn't a port
+        _ = parts.port  # raises ValueError if the port is invalid
         if not _PLAIN.fullmatch(self.url):
             raise ValueError("the ingest URL has a character that must be percent-encoded")
         if self.secret and not _PLAIN.fullmatch(self.secret):

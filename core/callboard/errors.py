@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-#: The constants of the codes aren't exported, because each class has its code as an attribute.
+#: The constants for the codes aren't exported, because each class has its code as an attribute.
 __all__ = [
     "CallCancelled",
     "CallTimeout",
@@ -46,7 +46,7 @@ CALL_TIMEOUT = -31002
 REFUSED_BY_ARTIST = -31003
 PAUSED = -31004
 HOST_OFFLINE = -31005
-#: -31006 is not_that_scene, of the gateway.
+#: -31006 is the gateway's not_that_scene.
 NOT_RECORDED = -31007
 
 
@@ -128,7 +128,7 @@ class SkillError(CallboardError):
 
 
 class HostError(CallboardError):
-    """Raised when the host can't do what was asked at the moment. Nothing was changed unless the
+    """Raised when the host can't currently do what was asked. Nothing was changed unless the
     message says so."""
 
 

@@ -95,7 +95,7 @@ class Call:
         self.timed_out = False
         self.finished = False
         self.changes_begun = False
-        #: True once a record of the call was kept before the call began.
+        #: True if a record of the call was kept before the call began.
         self.noted = False
         #: The error that takes the answer's place if the call must be recorded and can't be.
         self.unrecorded: CallboardError | None = None
@@ -222,11 +222,11 @@ class RunningCalls:
         self.activity: Changes[[]] = Changes()
 
     def new_id(self) -> str:
-        """Return an id for a call of this server."""
+        """Return an id for a call on this server."""
         return self._ids + os.urandom(12).hex()
 
     def made_here(self, id: str) -> bool:
-        """Return whether ``id`` belongs to a call of this server, however old."""
+        """Return whether ``id`` belongs to a call on this server, however old."""
         return server_of(id) == self._ids
 
     def pause(self) -> None:
@@ -279,8 +279,8 @@ class RunningCalls:
             call.task.cancel()
 
     async def switch_off(self, why: str) -> None:
-        """Refuse every call for this reason, and end those that are under way. An empty reason
-        accepts calls again."""
+        """Refuse every call for this reason, and end those that are under way. With an empty
+        reason, accept calls again."""
         self.switched_off = why
         if why:
             await self.end_all()
@@ -300,7 +300,7 @@ class RunningCalls:
             )
 
     async def end_all(self) -> None:
-        """End every call because the server stops, and notify their clients."""
+        """End every call because the server is stopping, and notify their clients."""
         tasks = {call.task for call in self.calls.values() if call.task is not None}
         for task in tasks:
             task.cancel()

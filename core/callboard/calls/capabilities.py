@@ -92,8 +92,8 @@ class Offer(NamedTuple):
     ports: Mapping[str, object] = MappingProxyType({})
 
     def to(self, ships: bool) -> tuple[str, ...]:
-        """Return the capabilities that are offered to a bundled tool if ``ships``, or else to any
-        other tool."""
+        """Return the capabilities that are offered to a bundled tool if ``ships`` is true, or else
+        to any other tool."""
         return self.ported if ships else self.declared
 
 
@@ -112,9 +112,9 @@ class Capabilities:
         forbidden: Iterable[str] = (),
         own: Sequence[str] = (),
     ) -> None:
-        """The capabilities in ``allow`` are offered even while no artist attends, and even if they
-        are off by default. The capabilities in ``forbidden`` are denied for good. ``own`` are
-        capabilities that the server offers in addition to the host's."""
+        """The capabilities in ``allow`` are offered even while no artist is attending, and even if
+        they are off by default. The capabilities in ``forbidden`` are denied for good. ``own``
+        are capabilities that the server offers in addition to the host's."""
         self._host = host
         self._own = tuple(own)
         self._explicit = None if explicit is None else list(explicit)

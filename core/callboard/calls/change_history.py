@@ -1,6 +1,6 @@
-"""The changes that calls made here since the server started, in the artist's words and in the order
-in which the calls ended. Changes by other processes aren't recorded, and this server can't undo
-them."""
+"""The changes that calls have made here since the server started, in the artist's words and in the
+order in which the calls ended. Changes by other processes aren't recorded, and this server can't
+undo them."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """The questions that a tool may ask its client, the same in both protocol eras.
 
-A tool asks by calling ``ctx.elicit(…)`` and friends. While the answer is missing, that raises
+A tool asks with ``ctx.elicit(…)`` and friends. While the answer is missing, these methods raise
 :class:`InputNeeded`: the call ends, its undo step is rolled back, the client is asked, and the
-function runs again from its start with the answers so far. So a tool must ask everything before it
-first changes the scene.
+function runs again from its start with the answers so far. So a tool must ask all its questions
+before it first changes the scene.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ _WHY: dict[Subject, str] = {
     "farm": "runs a tool many times on the farm",
 }
 
-#: The subjects that the artist is asked about for a call, and the tools that concern each.
+#: The subjects that the artist is asked about for a call, and the tools that fall under each.
 Concerned = Mapping[Subject, Sequence[str]]
 
 _STRICTNESS = ("allow", "ask_once", "ask", "refuse").index
@@ -171,7 +171,8 @@ class ConsentDesk:
         """Note that an attendant has left. If no attendant remains, open questions are refused."""
         self._attendants -= 1
         if not self.attended:
-            # This comes first, so that everything that only an artist may allow is refused by then.
+            # This comes first, so that everything that only an artist may allow is refused before
+            # the questions are.
             self.attendance.tell(False)
             for question in list(self.questions.values()):
                 self.answer(question.id, "refuse")
@@ -212,7 +213,7 @@ class ConsentDesk:
 
     async def ask_about_map(self, call: Call, mapped: Tool, why: str, shown: Json) -> None:
         """Ask whether ``mapped`` may run on the farm. ``why`` and ``shown`` describe the map. While
-        an artist attends, the artist is asked about every map. Raises RefusedByArtist."""
+        an artist is attending, the artist is asked about every map. Raises RefusedByArtist."""
         for subject in mapped.concerned:
             if self.policies[subject] == "refuse":
                 raise _refused(call, self._settings_refuse(subject))
@@ -286,7 +287,7 @@ class ConsentDesk:
 
     def _require_somebody(self, call: Call, subject: Subject) -> None:
         """Raise RefusedByArtist when the studio's policy requires an artist's consent, and no
-        artist is there."""
+        artist is attending."""
         least = self._least.get(subject, "allow")
         if least != "allow" and not self.attended:
             raise RefusedByArtist(

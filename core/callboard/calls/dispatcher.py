@@ -61,7 +61,7 @@ T = TypeVar("T")
 DEFAULT_TIMEOUT = 300.0
 #: Seconds after which a script without a time limit is given up in an application with a GUI.
 SCRIPT_IN_A_WINDOW = 30.0
-#: Seconds for sending refusals before the artist's key is looked for.
+#: Seconds for sending refusals before the check for the artist's key starts.
 _REFUSALS_FIRST = 0.05
 
 #: Host errors that are reported as JSON-RPC errors, because no tool ran or its outcome isn't known.
@@ -119,7 +119,7 @@ class Dispatcher(RunningCalls):
         self._guest = guest
         self.workers = CallWorkers()
         guest.on_away = self._main_is_away
-        #: The modules that requests which end a call need. They are loaded once a call holds the
+        #: The modules needed for requests that end a call. They are loaded once a call holds the
         #: main thread of an application with a GUI.
         self.ends: Sequence[str] = ()
 
@@ -146,7 +146,7 @@ class Dispatcher(RunningCalls):
         self.main.refuse_behind_script()
         self.main.say_waiting()
         if not self.host.identity.headless:
-            # Refusals come first, because starting what asks for the key takes a while.
+            # Refusals come first, because it takes a while to start the check for the key.
             self._guest.loop.call_later(_REFUSALS_FIRST, lambda: self._way_out.begin())
 
     def release(self) -> tuple[Turn | None, list[Call]]:
@@ -224,7 +224,7 @@ class Dispatcher(RunningCalls):
         elif self.activity.watched:
             self.activity.tell()
         for _ in range(ROUND_LIMIT):
-            if self.paused:  # This may have happened while a person was asked.
+            if self.paused:  # This may have happened while a person was being asked.
                 self.require_going()
             if self.begins is not None:
                 self.begins(call)

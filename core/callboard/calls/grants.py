@@ -1,5 +1,5 @@
-"""The artist's permissions for a client to act without a question: for a session, or for the
-project.
+"""The artist's permissions for a client to act without the artist being asked: for a session, or
+for the project.
 
 Permission for a single call isn't a grant: it ends with its call and isn't kept.
 """
@@ -101,7 +101,7 @@ class Grants:
         *,
         is_shipped: bool = True,
     ) -> bool:
-        """Return whether a grant allows this peer to do this without a question."""
+        """Return whether a grant allows this peer to do this without asking the artist."""
         self._expire()
         session = peer.session
         covered = any(

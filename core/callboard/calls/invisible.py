@@ -49,7 +49,8 @@ def meant(value: Any) -> Any:
     """Return arguments with the notation of :func:`shown` turned back into characters."""
     if isinstance(value, str):
         return re.sub(_SHOWN, _unescape, value) if "⟨U+" in value else value
-    # Every argument of every call passes here, so values that can't contain text are left alone.
+    # Every argument of every call passes through here, so values that can't contain text are left
+    # alone.
     if isinstance(value, dict):
         return {k: meant(v) if isinstance(v, _HOLDS_TEXT) else v for k, v in value.items()}
     if isinstance(value, list):

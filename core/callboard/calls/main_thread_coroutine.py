@@ -48,7 +48,7 @@ class MainThreadCoroutine:
 
     @property
     def is_here(self) -> bool:
-        """True when the caller runs within a visit. Read it from any thread."""
+        """True when the caller is running within a visit. Read it from any thread."""
         return self._visited_on == get_ident()
 
     def submit(self, function: Callable[[], Any], future: asyncio.Future[Any]) -> None:

@@ -39,7 +39,7 @@ from callboard.protocol.peer import AskFailed, InputRequired
 RESULT_LIMIT = 32 * 2**20
 #: Maximum number of characters that fit for certain, because each takes at most four bytes.
 _SURELY_FITS = RESULT_LIMIT // 4
-#: Exceptions that pass unchanged: they ask the client, or are errors of the protocol.
+#: Exceptions that pass unchanged: they ask the client, or are protocol errors.
 _PASSING = (
     *(InputNeeded, InputRequired, AskFailed, PeerError),
     *(HostBusy, CallTimeout, Paused, CallCancelled),

@@ -15,7 +15,7 @@ from typing import Any, TextIO
 
 from callboard.calls.invisible import shown
 
-#: Maximum number of characters kept of each of a call's streams.
+#: Maximum number of characters kept from each of a call's streams.
 OUTPUT_LIMIT = 65_536
 #: Maximum number of characters of a stream in an answer to the model.
 EXCERPT_LIMIT = 10_000
@@ -117,7 +117,8 @@ def attach(stop_here: Callable[..., Any]) -> None:
 
 
 def detach(stop_here: Callable[..., Any]) -> None:
-    """Restore the real streams for the last running server, unless ours were replaced since."""
+    """Restore the real streams when the last running server detaches, unless ours have since been
+    replaced."""
     global _users
     with _lock:
         _users -= 1

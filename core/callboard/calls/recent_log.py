@@ -17,11 +17,11 @@ from callboard.content import Json
 
 #: Maximum number of records kept.
 KEPT = 500
-#: Maximum number of characters kept of a message's beginning, and of its end, where a traceback has
-#: its message.
+#: Maximum number of characters kept from a message's beginning, and from its end, where a traceback
+#: has its message.
 MESSAGE_HEAD, MESSAGE_TAIL = 1_000, 3_000
 
-#: Maximum number of characters kept of a failed call's message, not counting its traceback.
+#: Maximum number of characters kept from a failed call's message, not counting its traceback.
 FAILURE_HEAD = 800
 
 failed_calls = logging.getLogger("callboard.failed_calls")
@@ -50,7 +50,7 @@ def log_failure(tool: str, call_id: str, result: Json, owner: Owner) -> None:
 
 
 class Listening(logging.Handler):
-    """The base of log handlers that receive every record callboard logs while attached."""
+    """The base of log handlers that, while attached, receive every record that callboard logs."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)

@@ -75,8 +75,8 @@ def raised(error: BaseException) -> Json:
 
 
 def _what_there_is(error: BaseException) -> str:
-    """For a missing attribute of one of our objects, such as a port, return a list of the existing
-    attributes."""
+    """Return a list of the existing attributes, as text, if the error is a missing attribute of one
+    of our objects, such as a port."""
     if not isinstance(error, AttributeError):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The tools in the server, and the list that clients see."""
+"""The server's tools, and the list that clients see."""
 
 from __future__ import annotations
 
@@ -194,8 +194,8 @@ class Tool:
 
     @cached_property
     def concerned(self) -> Mapping[Subject, tuple[str, ...]]:
-        """The subjects of the artist's policies, and the tools that concern each. A batch may have
-        several of both."""
+        """The subjects of the artist's policies, and the tools that fall under each. A batch may
+        have several of both."""
         return {} if self.concern is None else {self.concern: (self.name,)}
 
     @cached_property

@@ -1,5 +1,5 @@
-"""Writes a traceback for a skill's author. Its paths begin at the skill's folder, frames of
-callboard are left out, and successive frames of Python's own are folded into one line."""
+"""Writes a traceback for a skill's author. Its paths begin at the skill's folder, callboard's
+frames are left out, and successive frames from Python itself are folded into one line."""
 
 from __future__ import annotations
 

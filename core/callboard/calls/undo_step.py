@@ -15,7 +15,7 @@ MOST_STEPS = 16
 
 
 class UndoStep:
-    """A call's undo step. It is entered and left on the main thread, once or more, and ended
+    """A call's undo step. It is entered and left on the main thread one or more times, and ended
     once."""
 
     def __init__(self, port: UndoPort, label: str) -> None:

@@ -145,8 +145,8 @@ def _array(text: str, start: int, comments: bool) -> _Node:
 
 
 def _next(text: str, at: int, closing: str, comments: bool) -> tuple[int, int | None]:
-    """Return the positions of the next member or ``closing``, and of a comma before ``closing``, or
-    None."""
+    """Return the position of the next member or of ``closing``, and the position of a comma before
+    ``closing``, or None if there is no such comma."""
     at = _skipped(text, at, comments)
     if text[at : at + 1] == closing:
         return at, None

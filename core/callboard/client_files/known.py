@@ -69,7 +69,7 @@ class ClientFormat:
         *,
         gateway: bool = False,
     ) -> dict[str, Any]:
-        """Return the entry with the bridge, which reads the token named ``client`` itself.
+        """Return the entry with the bridge, which itself reads the token named ``client``.
         ``instance`` is the instance that the bridge connects to. ``command`` is the result of
         :func:`bridge`, if it is known already. If ``gateway`` is true, the bridge uses the
         gateway."""

@@ -63,7 +63,7 @@ def without_entry(text: str, key: str, name: str) -> str:
     if there is None:
         return text
     head = text[: there[0]]
-    # The empty line before the table was added with it.
+    # The empty line above the table was added together with it.
     return re.sub(r"(?<=\n)\r?\n\Z", "", head) + text[there[1] :]
 
 

@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _RESERVED = {LOCAL.name, ANYONE.name}
 _MOST_BYTES = 2**20
-#: Maximum number of characters kept of each string with which a client describes itself.
+#: Maximum number of characters kept from each string with which a client describes itself.
 _MOST_TEXT = 200
 #: Seconds within which another process must finish changing the file.
 _PATIENCE = 5.0
@@ -143,8 +143,8 @@ class ClientBook:
         return next((one for one in self.all() if one.name == name), None)
 
     def ask(self, id: str, address: str, program: str) -> None:
-        """Note that the client asks to connect from another machine. A client that has already been
-        answered isn't noted again. Raises HostError."""
+        """Note that the client is asking to connect from another machine. A client that has already
+        been answered isn't noted again. Raises HostError."""
         address, program = address[:_MOST_TEXT] or "somewhere", program[:_MOST_TEXT]
         with self._changing() as known:
             for at, one in enumerate(known):
@@ -152,8 +152,8 @@ class ClientBook:
                     known[at] = one._replace(asks_from=address, asks_as=program)
 
     def answer(self, id: str, *, yes: bool) -> None:
-        """Note the user's answer to a client that asks to connect from other machines. The client
-        is identified by its id, because its name may later belong to another client. Raises
+        """Note the user's answer to a client that is asking to connect from other machines. The
+        client is identified by its id, because its name may later belong to another client. Raises
         PeerError if the client isn't asking, and HostError."""
         with self._changing() as known:
             if not any(one.id == id and one.asks_from for one in known):

@@ -33,6 +33,6 @@ def new_token() -> str:
 
 
 def token_hash(token: str) -> str:
-    """Return the hash that is kept of a token. One round of SHA-256 is enough: passwords need a
-    slow hash because people choose them, but 256 random bits can't be guessed."""
+    """Return the hash that is kept in place of a token. One round of SHA-256 is enough: passwords
+    need a slow hash because people choose them, but 256 random bits can't be guessed."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

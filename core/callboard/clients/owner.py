@@ -20,7 +20,7 @@ class Owner:
 
 
 def owns(owner: Owner, asker: Owner) -> bool:
-    """Return whether ``asker`` made what belongs to ``owner``."""
+    """Return whether the things that belong to ``owner`` are ``asker``'s own."""
     if owner.holder != asker.holder:
         return False
     return owner.ended or owner.session in ("", asker.session)

@@ -1,1 +1,1 @@
-"""The capabilities that agents needed but didn't get: the reserved tool, the intent, the report."""
+"""Ways of finding capabilities that agents lacked: the reserved tool, the intent, the report."""

@@ -101,7 +101,7 @@ def build(
 ) -> dict[str, Any]:
     """Return the report on the calls in all ``paths``: homes, folders of records, databases, and
     files of JSON lines that the setting ``records_to`` made. Only calls that started in [since,
-    until), in Unix seconds, count. What can't be read is listed in the report. Reads every call of
+    until), in Unix seconds, count. Anything unreadable is listed in the report. Reads every call of
     the period."""
     begin, end = 0.0 if since is None else since, time.time() if until is None else until
     unread: list[dict[str, str]] = []
@@ -143,7 +143,7 @@ def _rows(path: Path, since: float, until: float) -> Iterator[Row]:
 
 
 def _records(path: Path) -> Path:
-    """Return the folder of records that a path means. Raises ValueError."""
+    """Return the folder of records that a path refers to. Raises ValueError."""
     if path.is_file():
         return path.parent
     for place in _PLACES:

@@ -1,4 +1,4 @@
-"""Self-contained HTML pages, without script, font or network."""
+"""Self-contained HTML pages, without scripts, fonts or network access."""
 
 from __future__ import annotations
 

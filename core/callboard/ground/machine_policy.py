@@ -1,8 +1,8 @@
-"""The policy of this machine: one file at a fixed place, which only the administrator may write.
+"""The policy of this machine: one file in a fixed place, which only the administrator may write.
 
-No variable, option or user's file moves the place, and nothing here reads the environment. On POSIX
-the way to the file is opened folder by folder, without following a link, and what is read comes
-from the very file whose owner and mode were checked. On Windows the policy is a value in the
+No variable, option or user's file can change the place, and nothing here reads the environment. On
+POSIX the path to the file is opened folder by folder, without following a link, and what is read
+comes from the very file whose owner and mode were checked. On Windows the policy is a value in the
 registry's key for policies, which the system lets only administrators write.
 """
 

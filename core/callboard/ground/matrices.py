@@ -12,7 +12,7 @@ Rows = list[list[float]]
 #: Translate, rotate (Euler XYZ, degrees) and scale.
 Components = tuple[list[float], list[float], list[float]]
 
-#: Closer to straight up or down than this, X and Z can't be separated, because some applications
+#: Closer than this to straight up or down, X and Z can't be separated, because some applications
 #: keep single precision.
 _UPRIGHT = 1e-6
 

@@ -41,7 +41,7 @@ def outside(paths: Iterable[str], *, write: bool = False) -> list[str]:
 
 
 def refuse_outside(paths: Iterable[str], name: str, done: str) -> None:
-    """Raise HostError if this call isn't allowed to read one of the absolute paths, which ``name``
+    """Raise HostError if this call isn't allowed to read one of the absolute paths that ``name``
     uses. ``done`` is the refused action as a participle, such as "opened" or "rendered"."""
     leaving = outside(paths)
     if not leaving:

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Iterable, Sequence
 from itertools import takewhile
 
-#: Number of characters of a wrong name that are compared. The time grows with the square of it.
+#: Number of characters of a wrong name that are compared. The time grows with its square.
 _LONGEST = 200
 
 

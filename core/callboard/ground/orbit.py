@@ -44,7 +44,7 @@ def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[floa
 
 
 def orbiting(low: Point, high: Point, turn: float, aspect: float, up_axis: str) -> View:
-    """Return a view of the whole box from ``turn``, 0 to 1, of the way around it, beginning at its
+    """Return a view of the whole box from ``turn`` (0 to 1) of the way around it, beginning at its
     front. ``aspect`` is the picture's width divided by its height. ``up_axis`` is ``Y`` or
     ``Z``."""
     axes = _axes(turn, _DOWN, up_axis)

@@ -17,7 +17,7 @@ LARGEST = 8_000_000
 
 
 class NotAPicture(ValueError):
-    """Raised for anything but a PNG file that can be read here: a broken, too large or interlaced
+    """Raised for anything but a PNG file that can be read here: a broken, oversized or interlaced
     file, or one with a palette."""
 
 

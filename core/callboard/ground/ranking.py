@@ -12,7 +12,7 @@ from functools import lru_cache
 
 #: BM25's usual constants: how soon repetition stops counting, and how much a text's length counts.
 _K, _B = 1.2, 0.6
-#: How much a word counts that artists use instead of the one in the question.
+#: How much a text's word counts if it isn't in the question but artists use it for the same thing.
 _OF_KIN = 0.4
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -93,7 +93,7 @@ _KIN = (
 
 def words(text: str, *, kindred: bool = False) -> list[str]:
     """Return the stems of the words that carry meaning, or of all words when none of them does.
-    With ``kindred``, return the stems of the words that artists also use for these things."""
+    With ``kindred``, return the stems of the words that artists also use for the same things."""
     if kindred:
         return [other for each in words(text) for other in sorted(_kin(each))]
     every = [word.lower() for word in _WORD.findall(_CAMEL.sub(" ", text))]
@@ -187,6 +187,6 @@ class Ranking:
 
 
 def _held(counts: Mapping[str, float], word: str) -> float:
-    """Return how often a text has the word, or, for less, one that artists use instead."""
+    """Return how often a text has the word or, counting less, one that artists use instead."""
     count = counts.get(word, 0.0)
     return count or _OF_KIN * max((counts.get(each, 0.0) for each in _kin(word)), default=0.0)

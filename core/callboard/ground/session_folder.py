@@ -18,8 +18,8 @@ def session_folder() -> Path | None:
 
 
 def instead_of(folder: Path) -> Path | None:
-    """Return the folder of the session that takes the place of ``folder`` when that one can't be
-    written, or None. It may not exist."""
+    """Return the folder, inside the session's, that takes the place of ``folder`` when that one
+    can't be written, or None. It may not exist."""
     session = session_folder()
     if session is None:
         return None
@@ -50,7 +50,7 @@ def _runtime_folder() -> Path | None:
 
 
 def _name() -> str:
-    # Other users of a shared temporary folder must be able to have one too.
+    # Other users of a shared temporary folder must be able to have such a folder too.
     return f"callboard-{os.getuid()}" if hasattr(os, "getuid") else "callboard"
 
 

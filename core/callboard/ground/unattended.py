@@ -18,6 +18,6 @@ UNATTENDED = object()
 #: True when further slices come and the application continues between them. False in a batch.
 comes_back: ContextVar[bool] = ContextVar("comes_back", default=False)
 
-#: A port sets this to True before work that holds the window and can't be interrupted. Calls of
-#: other clients are refused then instead of kept waiting.
+#: A port sets this to True before work that holds the window and can't be interrupted. Calls
+#: from other clients are then refused instead of being kept waiting.
 holds_window: ContextVar[bool] = ContextVar("holds_window", default=False)

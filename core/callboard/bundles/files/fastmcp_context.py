@@ -1,7 +1,7 @@
 """A FastMCP tool's context, in the form that :func:`callboard.extensions.host` needs.
 
 It is for servers that use the ``mcp`` or ``fastmcp`` package and run in a process of their own.
-Those packages use only one method of a request and one of a result's type, so this module imports
+Those packages call only one method on a request and one on a result's type, so this module imports
 neither them nor pydantic.
 """
 

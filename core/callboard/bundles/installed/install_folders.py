@@ -47,8 +47,8 @@ def site_bundles() -> Bundles | None:
 
 
 def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
-    """Return the places to search, the most important first. That is the site's, if the machine's
-    policy names the site."""
+    """Return the places to search, the most important first. The site's comes first if the
+    machine's policy names the site."""
     project_places: list[tuple[Bundles, BundleScope]] = [
         (project_bundles(path), "project") for path in projects
     ]

@@ -28,7 +28,7 @@ from callboard.skills.reserved_names import is_shipped_prefix
 HOST_KEY = "ai.nimblebrain/host"
 #: The first ``host_version`` that may require host capabilities.
 CAPABILITIES_SINCE = (1, 1)
-#: The command with which a bundle that is only a skill names its server. Other platforms need a
+#: The server command in the manifest of a bundle that is only a skill. Other platforms need a
 #: server, and reach the skill's tools through this one. callboard serves the skill itself.
 OWN_COMMAND = "callboard"
 MAX_BYTES = 2**20
@@ -134,7 +134,7 @@ class BundleManifest:
 
 
 def folder_name(name: str) -> str:
-    """Return a bundle's name as a folder: ``studio__rigging`` for ``@studio/rigging``. Raises
+    """Return a bundle's name as a folder name: ``studio__rigging`` for ``@studio/rigging``. Raises
     ManifestError for an invalid name."""
     if not _NAME.fullmatch(name):
         raise ManifestError(f"'{name[:80]}' can't be a bundle's name")

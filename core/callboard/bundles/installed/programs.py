@@ -1,4 +1,4 @@
-"""Finds the program that a bundle names on the artist's own path, and never beside the host.
+"""Finds a bundle's program on the artist's own path, and never beside the host.
 
 Windows would search the folder of the starting application first, then the current folder. Its path
 has aliases that open a store instead of Python. Windows also starts a script such as ``npx.cmd``

@@ -38,8 +38,8 @@ def problem_of(skill: SkillMetadata) -> str | None:
 
 
 def trouble_here(bundle: InstalledBundle) -> str | None:
-    """Return the first reason found, in one line, why the bundle's server can't start on this
-    machine, or None when none is found. Reads the disk."""
+    """Return one line with the first reason why the bundle's server can't start on this machine,
+    or None when no reason is found. Reads the disk."""
     if missing := unanswered(bundle.manifest.settings, bundle.answers):
         return how_to_answer(missing)
     if bundle.manifest.server is None:

@@ -74,7 +74,7 @@ def unpack(
 
 def _checked(entries: Iterable[_Entry], max_files: int) -> list[_Entry]:
     checked: list[_Entry] = []
-    #: True for files, False for folders, by path in the form of a case-insensitive file system.
+    #: True for files, False for folders, by path as a case-insensitive file system sees it.
     seen: dict[str, bool] = {}
     for entry in entries:
         if len(checked) == max_files:
@@ -161,5 +161,5 @@ def _archive_entries(archive: zipfile.ZipFile) -> Iterable[_Entry]:
 
 def remove_tree(path: Path) -> None:
     """Delete a folder and its content, as far as possible. A file that another program holds open
-    is left for the next time."""
+    is left for next time."""
     shutil.rmtree(path, ignore_errors=True)

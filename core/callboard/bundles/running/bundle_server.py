@@ -43,8 +43,8 @@ from callboard.workspace.roots import RootsBook
 L = TypeVar("L")
 log = logging.getLogger(__name__)
 
-#: Seconds before a server that died is restarted. The first pause doubles each time, up to the
-#: longest one.
+#: Seconds before a server that died is restarted. The pause doubles each time, from the first one
+#: to the longest one.
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
 #: Seconds that a server must run before the pause is reset to the first one.

@@ -53,7 +53,7 @@ class ServedContents:
 
 
 class BundleSync:
-    """Keeps the served bundles up to date. ``base`` are the search paths of skills, without the
+    """Keeps the served bundles up to date. ``base`` are the search paths for skills, without the
     bundles'. ``refresh`` may be called from any thread. Everything about servers runs on the
     loop."""
 

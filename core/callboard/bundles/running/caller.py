@@ -1,4 +1,4 @@
-"""The client behind a call to a bundle's tool, which the bundle's server may ask."""
+"""The client behind a call to a bundle's tool. The bundle's server may ask the client questions."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ AFTERLIFE = 30.0
 
 
 class Callers:
-    """The calls of one bundle that are waiting for its server, by the request's id. Use it on the
+    """The calls to one bundle that are waiting for its server, by the request's id. Use it on the
     loop."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Callers:
     def _note_owner(self, owner: Owner) -> None:
         if owner in self.served:
             return
-        # What an ended session owned belongs to its token's holder.
+        # Everything that an ended session owned belongs to its token's holder.
         owners = [Owner(one.holder) if one.ended else one for one in (*self.served, owner)]
         self.served = tuple({(one.holder, one.session): one for one in owners}.values())
 
@@ -86,8 +86,8 @@ class Callers:
         )
 
     async def answer_own(self, method: str, params: Json) -> Json:
-        """Return the answer to a question outside any call: with the server's own roots, and no
-        client. Raises CallboardError."""
+        """Return the answer to a question asked outside any call, using the server's own roots and
+        no client. Raises CallboardError."""
         own = self._own_roots()
         if method in METHODS:
             return await self._workspaces.answer(method, params, own, self._bundle)

@@ -40,8 +40,8 @@ class HostBundles:
         prompts: PromptRegistry,
         serve_resources: ServeResources,
     ) -> None:
-        """``kind`` is the host's. ``base`` are the search paths of skills, without the bundles'.
-        ``serve_resources`` receives the resources that a bundle's server lists."""
+        """``kind`` is the host's kind. ``base`` are the search paths for skills, without the
+        bundles'. ``serve_resources`` receives the resources that a bundle's server lists."""
         self.keeper: BundleSync | None = None
         self._roots = roots
         self._loop = loop

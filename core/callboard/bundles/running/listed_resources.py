@@ -110,7 +110,7 @@ def resources_of(bundle: str, entries: list[Any], ask: AskServer) -> list[Listed
 
 
 def _is_usable(uri: str) -> bool:
-    """Return whether each variable of a URI has its own name."""
+    """Return whether all variables in a URI have different names."""
     names = [name for _, name in _VARIABLE.findall(uri)]
     return len(set(names)) == len(names) <= MAX_VARIABLES and "{" not in _VARIABLE.sub("", uri)
 

@@ -1,7 +1,7 @@
 """A Windows job object, which ends a process together with all processes that it starts.
 
-Ending only ``npx.cmd`` or ``uvx`` would leave the server that it started. When the job's last
-handle closes, even because the host crashed, Windows ends every process in the job.
+Ending only ``npx.cmd`` or ``uvx`` would leave behind the server that it started. When the job's
+last handle closes, even because the host crashed, Windows ends every process in the job.
 """
 
 from __future__ import annotations
