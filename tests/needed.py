@@ -1,7 +1,7 @@
 """Skips tests that need something this machine doesn't have: ``need("bpy")``.
 
 It asks the loader, because an installed package may still be missing a system library. Run as a
-program, this prints in one line which tests will be skipped here, and which command installs the
+program, this prints on one line which tests will be skipped here, and which command installs the
 missing packages. With ``--all`` it covers all tests.
 """
 
@@ -19,7 +19,7 @@ import pytest
 
 from callboard.host_kit.system_libraries import BLENDER_LINKS, is_there
 
-#: The libraries that Qt's widgets link, each with its package on Debian, and on Fedora.
+#: The libraries that Qt's widgets link to, each with its package on Debian and on Fedora.
 QT_LINKS = {
     "libglib-2.0.so.0": ("libglib2.0-0", "glib2"),
     "libEGL.so.1": ("libegl1", "libglvnd-egl"),

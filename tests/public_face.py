@@ -25,7 +25,7 @@ from types import ModuleType
 from typing import Any, ParamSpec, TypeVar
 
 SNAPSHOT = Path(__file__).with_suffix(".txt")
-#: The command that the file's heading and a failing test's message name.
+#: The command named in the file's heading and in a failing test's message.
 COMMAND = "python tests/public_face.py"
 MODULES = (
     "callboard",
@@ -40,7 +40,7 @@ MODULES = (
     "callboard.changes",
     "callboard.guest.inbox",
 )
-#: Values of more characters are content, not signature.
+#: Values with more characters than this are content, not signature.
 LONGEST_VALUE = 80
 
 

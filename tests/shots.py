@@ -68,7 +68,7 @@ TOOLS = """
 
 
 class Shots:
-    """The scenes ``sc00.usda`` and so on, each with a sphere with the same name, and the tool
+    """The scenes ``sc00.usda`` and so on, each with a sphere of the same name, and the tool
     ``shots__look``."""
 
     def __init__(self, folder: Path, count: int) -> None:
@@ -105,7 +105,7 @@ class Shots:
         return [line.split() for line in lines]
 
     def begun(self) -> set[str]:
-        """Return the names of the scenes that the tool has begun since the last call of this
+        """Return the names of the scenes that the tool has begun since the last call to this
         method."""
         before, self._seen = self._seen, len(self.visits())
         return {name for name, _ in self.visits()[before:]}

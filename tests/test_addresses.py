@@ -90,7 +90,7 @@ def addresses() -> Iterator[tuple[Path, str]]:
             yield page, target
     for path in texts():
         for address in _ADDRESS.findall(path.read_text("utf-8")):
-            # Leave out the end of a sentence, or of text in brackets.
+            # Leave out the punctuation that ends a sentence or closes brackets.
             yield path, address.rstrip(".,;:)]}")
 
 

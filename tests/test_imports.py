@@ -209,7 +209,7 @@ def test_hosts_and_ui_import_core_and_never_a_host(root: str) -> None:
     assert not sideways
 
 
-#: The imports from callboard that adapters and shipped skills may have beside their own package.
+#: The imports from callboard that adapters and shipped skills may have besides their own package.
 #: Other people's adapters and skills may import the same names.
 FACES = {
     "adapters": (

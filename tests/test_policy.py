@@ -449,7 +449,7 @@ tools:
 @needs("pxr")
 @pytest.mark.slow
 def test_a_host_that_really_starts_keeps_every_lock(policy: MachinePolicy, tmp_path: Path) -> None:
-    """A user tries to weaken them by variables, options, a file and a skill of the same name, all
+    """A user tries to weaken them with variables, options, a file and a skill of the same name, all
     at once. ``benchmarks/policy_starts.py`` tries more starts, and each way alone."""
     policy.write(EVERY_LOCK.replace("BASE", str(tmp_path)))
     mine, shows, outside = (tmp_path / name for name in ("mine", "shows", "outside"))

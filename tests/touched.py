@@ -11,8 +11,8 @@ to do with that file. At most `MOST` test files are picked, in this order:
 2. the test files from which a walk is most likely to reach the changed file.
 
 The tests that read the whole tree are always picked. Test files with no tests in the quick tier
-are picked only when they changed. Without FILE, the change is the difference from REV, and REV is
-HEAD unless it is given.
+are picked only if they have changed. Without FILE, the change is the difference from REV, and REV
+is HEAD unless it is given.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def is_slow(test: Path) -> bool:
 
 
 def likelihood(goals: Iterable[Path]) -> dict[Path, float]:
-    """Return, for each test file, the probability that a walk from it passes one of ``goals``."""
+    """Return, for each test file, the probability that a walk from it reaches one of ``goals``."""
     known = dict.fromkeys(goals, 1.0)
 
     def from_here(path: Path) -> float:

@@ -17,8 +17,8 @@ from first_run import run
 
 
 def _version() -> str:
-    """Return the version. This runs first, so it also loads the translators that the checks of
-    files try."""
+    """Return the version. This runs first, so it also loads the translators that the file
+    checks try."""
     from maya import cmds
 
     for plug_in in ("fbxmaya", "objExport", "AbcImport", "AbcExport"):

@@ -38,7 +38,7 @@ def make(call: Any) -> None:
 
 
 def assert_known(name: str, data: bytes) -> None:
-    """Compare a picture with the reference with that name. If the reference is missing, the picture
+    """Compare a picture with the reference of that name. If the reference is missing, the picture
     is saved as one and the test fails, so that a person looks at it first."""
     file = FOLDER / f"{name}.png"
     if not file.exists():

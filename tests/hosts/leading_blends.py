@@ -74,7 +74,7 @@ def with_output(name: str, *folders: str) -> None:
 
 
 def compositing(scene: Any) -> Any:
-    """Return the scene's nodes, which are a group since 5.0."""
+    """Return the scene's nodes, which have been a group since 5.0."""
     if hasattr(scene, "compositing_node_group"):
         scene.compositing_node_group = bpy.data.node_groups.new("output", "CompositorNodeTree")
         return scene.compositing_node_group

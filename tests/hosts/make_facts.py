@@ -154,8 +154,8 @@ def _classes(tree: ast.Module, words: set[str]) -> dict[str, str]:
 
 
 def _keywords(tree: ast.Module, words: set[str]) -> dict[str, str]:
-    """Return the parameters of each mentioned function, method and class that an adapter mentions
-    as well."""
+    """Return, for each mentioned function, method and class, those of its parameters that an
+    adapter mentions too."""
     of_names: dict[str, set[str]] = {}
 
     def read(body: list[ast.stmt], inside: str) -> None:

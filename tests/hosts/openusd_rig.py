@@ -140,8 +140,8 @@ def _reader() -> subprocess.Popen[str]:
 
 
 def as_saved(*paths: str) -> list[dict[str, Json]]:
-    """Return for each file every transformable prim by path, as read by another process. Each is
-    ``{type, world, bounds, color}``. The contents of instances are included."""
+    """Return, for each file, every transformable prim by path, as read by another process. Each
+    is ``{type, world, bounds, color}``. The contents of instances are included."""
     reader = _reader()
     assert reader.stdin is not None
     assert reader.stdout is not None

@@ -25,7 +25,7 @@ from serving import remember_skills
 
 
 class Rig(ABC):
-    """One application. ``host`` makes its host. ``plug_in`` is the callboard in it."""
+    """One application. ``host`` makes its host. ``plug_in`` is callboard's plug-in in it."""
 
     host: Callable[..., Host]
     plug_in: QtPlugIn

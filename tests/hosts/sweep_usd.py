@@ -1,4 +1,4 @@
-"""Tries everything that an agent may do to a scene on each USD file of a folder.
+"""Tries, on each USD file in a folder, everything that an agent may do to a scene.
 
     python tests/hosts/sweep_usd.py FOLDER [--limit N] [--match TEXT]
 

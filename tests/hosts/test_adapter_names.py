@@ -114,8 +114,8 @@ def defined(host: str) -> frozenset[str]:
 
 
 def members(host: str) -> Iterator[tuple[str, list[str]]]:
-    """For each dotted name that begins with a module of the application, yield its place and the
-    name."""
+    """Yield the place and the parts of each dotted name that begins with a module of the
+    application."""
     for where, tree in trees(host).items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and {*chain(node)[:1]} & {*ROOTS[host]}:
@@ -123,8 +123,7 @@ def members(host: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def attributes(host: str) -> Iterator[tuple[str, str]]:
-    """For each attribute of a value whose type isn't known here, yield its place and the
-    attribute."""
+    """Yield the place and the name of each attribute of a value whose type isn't known here."""
     for where, tree in trees(host).items():
         known = {"self", *ROOTS[host], *others(tree)}
         for node in ast.walk(tree):
@@ -143,7 +142,7 @@ def others(tree: ast.Module) -> set[str]:
 
 
 def words(host: str) -> Iterator[tuple[str, str]]:
-    """For each word that may name something, yield its place and the word. The parts of a plug are
+    """Yield the place and the text of each word that may name something. The parts of a plug are
     words of their own."""
     for where, tree in trees(host).items():
         prose = docstrings(tree)
@@ -167,8 +166,8 @@ def keywords(host: str) -> Iterator[tuple[str, str, ast.Call]]:
 
 
 def called(host: str, call: ast.Call) -> str:
-    """Return the name of what is called, if it is the application's. In 3ds Max it is the name of
-    the whole interface."""
+    """Return the name of the called function, if it is the application's. In 3ds Max, return the
+    name of the whole interface."""
     parts = chain(call.func)
     if parts[:1] == ["partial"] and call.args:
         parts = chain(call.args[0])

@@ -34,7 +34,7 @@ def create(client: FakeClient, name: str) -> dict[str, Any]:
 
 @pytest.mark.timeout(400)
 def test_compliance_in_the_user_interface(gui: Gui) -> None:
-    # The add-on doesn't bring the suite. The suite is beside the window's files, where a Blender in
+    # The add-on doesn't include the suite, which is beside the window's files, where a Blender in
     # a room sees it too.
     beside = gui.folder / "beside"
     shutil.copytree(SUITE, beside / SUITE.name)

@@ -21,7 +21,7 @@ if reason := missing():
 FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200 + 300 * FACTOR)]
 
-#: The number of calls, of which CI makes as many in each of three Blenders.
+#: The number of calls. CI makes this many in each of three Blenders.
 CALLS = 400 * FACTOR
 SCRIPT = """
 import bpy

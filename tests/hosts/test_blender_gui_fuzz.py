@@ -54,7 +54,7 @@ CHANGING = (
     "F3 ! Escape",
     "open",
 )
-#: Without a graphics card, Eevee of Blender 4 and 5 takes minutes to draw one picture.
+#: Without a graphics card, Eevee in Blender 4 and 5 takes minutes to draw one picture.
 SETTINGS = """
 bpy.context.preferences.view.render_display_type = "NONE"
 scene = bpy.context.scene

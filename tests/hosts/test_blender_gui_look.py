@@ -41,7 +41,7 @@ def test_each_kind_of_picture_is_as_it_was_and_the_artist_sees_nothing_of_it(
     failed = []
     for name, asked in MODES.items():
         if ROOM and name == "material":
-            continue  # Without a graphics card, Eevee of 4.2 and later takes minutes.
+            continue  # Without a graphics card, Eevee in 4.2 and later takes minutes.
         result = client.call("viewport__look", {**SIZE, **asked})
         assert not result.get("isError"), result
         if ROOM:  # The pictures have the theme and tones of Blender 3.4.

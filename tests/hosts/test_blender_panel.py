@@ -235,7 +235,7 @@ def test_a_full_bundle_brings_qt(fresh: Gui, tmp_path: Path) -> None:
     folder.mkdir()
     for wheel in carried:
         (folder / wheel.name).symlink_to(wheel)
-    # The second time Qt is loaded already, but no longer on Python's path.
+    # The second time, Qt is already loaded, but it is no longer on Python's path.
     for _ in range(2):
         fresh.enable()
         fresh.run("path = list(sys.path)\nbpy.ops.callboard.window()")

@@ -298,7 +298,7 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
         )
         width, height = gui.run(
             "window = bpy.context.window_manager.windows[0]\n"
-            "answer = [window.width, window.height]"  # It isn't smaller than Blender allows.
+            "answer = [window.width, window.height]"  # Blender enforces a smallest window.
         )
         # The status bar changes its hints on its own.
         window = (0, SCREEN_HEIGHT - height, width, SCREEN_HEIGHT - 26)

@@ -1,6 +1,6 @@
 """Every host passes the suite that is shipped for adapter authors.
 
-OpenUSD runs in this process. Blender brings an OpenUSD of its own and can't be unloaded, so it runs
+OpenUSD runs in this process. Blender has an OpenUSD of its own and can't be unloaded, so it runs
 once in a process of its own, and each check's outcome is a test here.
 """
 

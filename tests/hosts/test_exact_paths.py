@@ -54,7 +54,7 @@ LEAVES = [
     "{root}/down/../../out/{name}",
     "{out}/{name}",
 ]
-#: Paths of which some application would replace parts. Each must stay inside or be refused.
+#: Paths in which some application would replace parts. Each must stay inside or be refused.
 ODD = [
     "~/{name}",
     "$OUT/{name}",
@@ -163,8 +163,8 @@ def file_name(tool: str, kind: str) -> str:
 
 
 def path_tools(place: Place) -> dict[str, dict[str, Any]]:
-    """Return, for every tool with a path, the path's argument, and further arguments that make the
-    tool quick."""
+    """Return, for every tool with a path, the name of its path argument, and further arguments that
+    make the tool quick."""
     quick = {"width": 16, "height": 16, "frames": 1, "discard_changes": True}
     needed = {"materials__set_texture": {"name": "Look", "slot": "color"}}
     tools = {}

@@ -1,5 +1,5 @@
-"""Cameras, lights and materials for which Houdini differs, on the double or, under hython, in
-Houdini."""
+"""Cameras, lights and materials that differ in Houdini, on the double or, under hython, on Houdini
+itself."""
 
 from __future__ import annotations
 

@@ -312,7 +312,7 @@ def test_what_the_artist_locked_is_neither_keyed_nor_baked_nor_moved_by_a_parent
     with pytest.raises(HostError, match="has a lock"):
         bench.call("animation__bake", {"names": ["Locked"], "start": 0, "end": 2})
     assert bench.everything() == before
-    # The object stays at its place in the world, and everything but the transform may change.
+    # The object keeps its place in the world, and everything but the transform may change.
     assert bench.call("scene__set_parent", {"name": "Locked", "parent": "Above"})["verified"]
     bench.call("scene__rename", {"name": "Locked", "new_name": "Still"})
     rt.setTransformLockFlags(rt.getNodeByName("Still"), rt.Name("none"))

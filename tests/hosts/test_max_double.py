@@ -17,7 +17,7 @@ from pymxs._session import session
 
 rt = pymxs.runtime
 
-#: Properties of the manual that the dump of 3ds Max 2021 leaves out.
+#: Properties in the manual that the dump of 3ds Max 2021 leaves out.
 UNSOURCED_OF_THE_DOUBLE = {"standardmaterial.diffuse", "standardmaterial.diffusemap"}
 
 

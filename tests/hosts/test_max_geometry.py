@@ -1,4 +1,4 @@
-"""Shapes for which 3ds Max differs, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
+"""Shapes that differ in 3ds Max, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes for which Maya differs, on the double or, under mayapy, on Maya itself."""
+"""Shapes that differ in Maya, on the double or, under mayapy, on Maya itself."""
 
 from __future__ import annotations
 

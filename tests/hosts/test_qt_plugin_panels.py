@@ -1,4 +1,5 @@
-"""The panel inside Maya, Houdini and 3ds Max: what FreeCAD's real window showed, on the doubles."""
+"""The panel inside Maya, Houdini and 3ds Max: findings from FreeCAD's real window, on the
+doubles."""
 
 from __future__ import annotations
 

@@ -201,7 +201,7 @@ def test_a_taken_port_is_said_and_leaves_nothing(rig: Rig) -> None:
 def test_a_broken_qt_is_said_and_leaves_nothing(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     import qtpy
 
-    # The events of this PySide6 would end the application after a while.
+    # Events in this PySide6 would end the application after a while.
     monkeypatch.setattr(qtpy, "PYSIDE_VERSION", "6.12.0")
     monkeypatch.setattr(sys, "version_info", (3, 11, 0))
     rig.load()

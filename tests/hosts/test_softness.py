@@ -1,6 +1,6 @@
 """The self-test in Maya, Houdini and 3ds Max: on a double as it is, and on a double that behaves
-as badly as live reports say that the application does. The report names each fault, and the
-adapter works on, or refuses in words."""
+as badly as live reports say the application does. The report names each fault, and the adapter
+keeps working, or refuses in words."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def faults(told: Any) -> str:
 
 
 def test_a_double_as_it_is_passes(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
-    # However busy this machine is.
+    # This must hold however busy the machine is.
     for limit in ("SLOW", "REPORTED"):
         monkeypatch.setattr(f"callboard.selftest.checks.{limit}", 2.5)
     told = report(rig, "plug_ins", "primitives", "undo_reports", "captures", "renderers", "menus")

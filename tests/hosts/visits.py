@@ -13,8 +13,9 @@ from callboard.errors import SkillError
 def check_visits(
     undo: Any, ours: Callable[[str], object], theirs: Callable[[], object], names: Callable[[], Any]
 ) -> None:
-    """``ours`` makes an object the way a tool does. ``theirs`` makes one called Theirs, the way the
-    artist does. ``names`` returns the names of all objects. The artist's object must survive."""
+    """Check that the artist's object survives. ``ours`` makes an object the way a tool does.
+    ``theirs`` makes one called Theirs, the way the artist does. ``names`` returns the names of all
+    objects."""
     call = UndoStep(undo, "Callboard: visits")
     call.enter()
     ours("First")
@@ -54,8 +55,8 @@ def check_undone_by_the_artist(
     back: Callable[[], object],
     again: Callable[[], object],
 ) -> None:
-    """``back`` and ``again`` are the artist's Undo and Redo. Each returns once the application has
-    reported the change."""
+    """Check which steps count as undone when the artist undoes and redoes. ``back`` and ``again``
+    are the artist's Undo and Redo. Each returns once the application has reported the change."""
     undone: set[str] = set()
 
     def stepped(ids: Any, gone: bool) -> None:

@@ -120,7 +120,7 @@ def test_files_outside_the_workspace_are_refused_however_they_are_named(
         {"rows": [{"n": 1, "folder": str(tmp_path)}]},
         {"frames": "1", "arguments": {"n": "{frame}", "folder": str(tmp_path)}},
     ]
-    if os.name != "nt":  # Making a link on Windows needs a special right.
+    if os.name != "nt":  # Making a link on Windows needs a special privilege.
         (tmp_path / "work" / "link.usda").symlink_to(scene)
         ways.append({"files": ["*.usda"], "arguments": arguments})
     for way in ways:

@@ -63,7 +63,7 @@ class Agent:
         return bool(self.call("farm__status", run=run)["status"] == "working")
 
     def held(self) -> list[int]:
-        """Return the ids of the hosts' processes that run an endless task."""
+        """Return the ids of the hosts' processes that are running an endless task."""
         return [int(one.read_text()) for one in self._work.glob("*.began")]
 
     def forget_held(self) -> None:

@@ -210,8 +210,8 @@ def already_imported(old: str, host: str) -> dict[str, ModuleType]:
         # The other plug-ins' qtpy has changed Qt's classes already.
         import_module("qtpy.QtGui")
         import_module("qtpy.QtWidgets")
-        # A qtpy sets this variable for the next one, and a plug-in for another binding may set it
-        # too.
+        # Each copy of qtpy sets this variable for the next one, and a plug-in for another binding
+        # may set it too.
         os.environ["QT_API"] = "pyqt5"
     for name in (*CARRIED, *PARTS) if old == "broken" else CARRIED[:5]:
         sys.modules[name] = Old(name) if old == "broken" else import_module(name)

@@ -116,8 +116,8 @@ def test_install_enable_serve_disable(built: list[Path], tmp_path: Path, python:
     assert list((tmp_path / "callboard" / "instances").iterdir()) == []
 
 
-#: Prints where callboard is served from, again after another application template, and after the
-#: user's own copy is enabled and disabled.
+#: Prints where callboard is served from: at first, after another application template is loaded,
+#: and after the user's own copy is enabled and disabled.
 _SERVED = """
 import os, sys, bpy
 def served():

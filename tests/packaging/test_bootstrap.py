@@ -117,7 +117,7 @@ def test_help_answers_at_once_and_names_what_can_be_run(
 
 
 def test_a_commit_after_changed_says_since_when() -> None:
-    # This is the hash of git's tree without files.
+    # This is the hash of git's empty tree.
     nothing = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
     given = bootstrap.pytest_arguments(["-x", "--changed", nothing], sys.executable)
     assert given[given.index("-m") + 1] == "not slow and not sweep"

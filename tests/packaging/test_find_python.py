@@ -1,4 +1,4 @@
-"""The places where a Python interpreter is searched for."""
+"""The places that are searched for a Python interpreter."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ from callboard_programs.cli import main
 from e2e.client_environments import npm_with
 from e2e.serving import DEADLINE, Program, callboard, environment
 
-#: The official packer, which brings the format's schema.
+#: The official packer, which comes with the format's schema.
 MCPB = "@anthropic-ai/mcpb"
 
 

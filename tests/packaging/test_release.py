@@ -22,7 +22,7 @@ pytestmark = [
         sys.version_info < (3, 11), reason="releases are made by Python 3.11 or later"
     ),
 ]
-#: A word of each trial's line, in the order of the trials.
+#: A word from each trial's line, in the order of the trials.
 TRIED = (
     "installs",
     "callboard 0",
@@ -47,7 +47,7 @@ def test_a_release_is_made_twice_alike_and_tried_in_empty_environments(tmp_path:
         capture_output=True,
         encoding="utf-8",
         cwd=tmp_path,
-        # Unlike the build below, so that nothing of these shows in an archive.
+        # The build below has other values, so an archive that depended on these would differ.
         env={**os.environ, "PYTHONHASHSEED": "1", "TZ": "Asia/Tokyo"},
     )
     if "could not fetch" in done.stderr or "connection broken" in done.stderr:

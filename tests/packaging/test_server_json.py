@@ -18,7 +18,7 @@ from build_wheel import version
 from callboard_programs.cli import main
 from e2e.client_environments import python_with
 
-#: A linter that brings the registry's schemas as they are published, and one of them with its
+#: A linter that comes with the registry's schemas as published, and one of those schemas with its
 #: digest.
 LINTER = "skillsaw==0.22.0"
 SCHEMA = "schemas/mcp_registry/v2025_12_11/server.schema.json"

@@ -42,8 +42,7 @@ INDEXED = {"yaml": "pyyaml"}
 
 def others_in(data: bytes) -> set[str]:
     """Return the names of other people's code in an archive: vendored packages, whole wheels, and
-    the packages from which files of ours say they were generated. Looks inside our own wheel
-    too."""
+    the packages that our generated files name as their source. Looks inside our own wheel too."""
     there: set[str] = set()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         for name in archive.namelist():

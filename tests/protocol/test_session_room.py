@@ -20,8 +20,8 @@ class Stream:
 
 
 def filled(limit: int, idle_for: float) -> tuple[Sessions, list[Session], list[Session]]:
-    """Return a set of sessions without room for another, a list of them, of which the first has
-    been idle longest, and the list of sessions that have been closed."""
+    """Return a full set of sessions, a list of those sessions with the longest idle first, and the
+    list of sessions that have been closed."""
     closed: list[Session] = []
     sessions = Sessions(closed.append, limit=limit)
     made = [Session(negotiate("2025-11-25"), ClientInfo(), {}, LOCAL) for _ in range(limit)]

@@ -1,4 +1,4 @@
-"""Sessions as plain values, without sockets. A list replaces the connection."""
+"""Sessions as plain values, without sockets. A list stands in for the connection."""
 
 from __future__ import annotations
 

@@ -285,7 +285,7 @@ def test_many_threads_record_at_once(folder: Path) -> None:
 def test_a_journal_that_is_cut_short_costs_what_was_cut_and_nothing_else(
     folder: Path, left: int
 ) -> None:
-    """Another program cuts the file while it is written to. This runs in a separate process,
+    """Another program cuts the file while it is being written to. This runs in a separate process,
     because a write to a mapping of the lost part would kill it."""
     program = (
         "import os, sys; from pathlib import Path; from callboard.records.store import Store\n"

@@ -98,7 +98,7 @@ def test_health_and_readiness(tmp_path):
         health = v1.get("healthz")
         assert health["instance"] == v1.app.id
         assert health["host"] == v1.running.host.identity.kind
-        # On a busy machine it reports that it isn't ready until it has caught up.
+        # On a busy machine the server reports that it isn't ready until it has caught up.
         until(lambda: json.loads(v1.ask("GET", "readyz").body)["ready"] is True, "readiness")
 
 

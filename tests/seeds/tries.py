@@ -34,7 +34,7 @@ def at_the_port(o: Outside) -> bool:
 
 
 def listening(o: Outside) -> tuple[Program, Path, Wire, Wire]:
-    """Return a server of one skill, its folder, and two clients that listen."""
+    """Return a server with one skill, the skill's folder, and two clients that listen."""
     folder = o.folder / f"changing-{len(list(o.folder.iterdir()))}"
     files = {"p.yaml": "prompts: [{name: greet, description: Greet., template: Hello}]\n"}
     skill = write_skill(folder, "greeter", block="prompts: p.yaml", files=files)
@@ -148,7 +148,7 @@ def one_recipe(o: Outside) -> list[str]:
 
 
 def asked(o: Outside, declared: Json) -> list[str]:
-    """Return what the server asked a client that declares this, by the end of a call."""
+    """Return what the server has asked a client with these capabilities by the end of a call."""
     client = o.guide.client(declared, roots=o.roots(o.project))
     client.listen().call("maya_pipeline__import_usd", path="a")
     return [message["method"] for message in client.told if "id" in message]

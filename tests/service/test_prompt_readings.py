@@ -33,7 +33,7 @@ def _opened(event: str, arguments: tuple[Any, ...]) -> None:
 
 @contextmanager
 def told(watcher: Callable[[str], None]) -> Iterator[None]:
-    """Pass ``watcher`` the path of every file of prompts that is opened inside the block."""
+    """Pass ``watcher`` the path of every prompt file that is opened inside the block."""
     if not _hooked:
         sys.addaudithook(_opened)  # The hook stays forever, because Python can't remove one.
         _hooked.append(True)
@@ -46,7 +46,7 @@ def told(watcher: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def openings() -> Iterator[list[tuple[str, str]]]:
-    """Yield ``(skill, thread)`` for every opening of a file of prompts inside the block."""
+    """Yield ``(skill, thread)`` for every opening of a prompt file inside the block."""
     opened: list[tuple[str, str]] = []
 
     def note(path: str) -> None:

@@ -92,7 +92,7 @@ def test_an_edit_is_seen_by_the_next_list(client: Stateless, folder: Path) -> No
 def test_nothing_outside_the_skill_is_read(client: Stateless, folder: Path, path: str) -> None:
     secret = folder.parent / "secret"
     secret.write_text("a secret", encoding="utf-8")
-    if os.name != "nt":  # On this system, making links needs a special right.
+    if os.name != "nt":  # On this system, making links needs a special privilege.
         (folder / "link").symlink_to(secret)
     answer = client.raw.post(
         *client.message("resources/read", {"uri": f"skill://greeter/{path}"})

@@ -1,4 +1,4 @@
-"""A shipped tool fails when the host did something else than it was asked."""
+"""A shipped tool fails when the host did something other than what it was asked to do."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Each deliberate mistake in an otherwise correct skill is one finding, with its line, that says
-what to do."""
+"""Each deliberate mistake in an otherwise correct skill leads to one finding, which names the line
+and says what to do."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_one_whose_number_another_process_has_now_is_gone(nobody: str) -> None:
         {"skill_paths": [7]},
         {"id": "../kept"},
     ],
-    ids=" ".join,  # The ids have no values, because parallel test processes must use the same ids.
+    ids=" ".join,  # The ids omit the values, because parallel test processes must use the same ids.
 )
 def test_a_file_that_says_nonsense_hides_nobody_and_removes_nothing(
     nobody: str, home: Path, wrong: dict[str, Any]

@@ -347,7 +347,7 @@ def test_thousands_of_calls_are_there_and_fetched_as_one_scrolls(
 
     shown.until(at_the_end)
     assert past(shown) == [f"t{number}" for number in range(2999, -1, -1)]
-    # An artist who reads further down isn't disturbed by new calls.
+    # An artist who is reading further down isn't disturbed by new calls.
     shown.server.tool("fresh", lambda: "new", {"type": "object"})
     with shown.server.client() as client:
         shown.call(client, "fresh")

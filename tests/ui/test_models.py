@@ -86,7 +86,7 @@ def test_calls_are_a_sound_model_while_they_come_and_end(qtbot: Any, qtmodeltest
     qtmodeltester.check(model)
     model.set_running([call(1, "running"), call(2, "waiting")])
     assert ids(model) == ["id2", "id1"]
-    # The call ended, but its record isn't read yet, so it stays.
+    # The call has ended, but its record hasn't been read yet, so it stays.
     model.set_running([call(2, "running")])
     assert ids(model) == ["id2", "id1"]
     assert not model.set_newest([call(1)])

@@ -58,8 +58,8 @@ def test_an_adapter_has_undo_steps() -> None:
     from callboard_qt import OpenStep, UndoSteps
 
     class Steps(UndoSteps):
-        """Undo steps over an application that keeps a list of names. Its own attributes may be
-        called as those of the base class are."""
+        """Undo steps over an application that keeps a list of names. This class's own
+        attributes may have the same names as the base class's."""
 
         def __init__(self) -> None:
             super().__init__()

@@ -22,7 +22,7 @@ class Soft:
         self.not_installed: set[str] = set()
         #: Seconds for which the first change in a step holds the main thread.
         self.cook_seconds = 0.0
-        #: True while a window that isn't Qt's waits for the artist.
+        #: True while a window that isn't Qt's is waiting for the artist.
         self.native_dialog = False
         #: The reports that are still to come.
         self.owed: list[tuple[float, Callable[[], object]]] = []

@@ -1,7 +1,7 @@
 """Scene assemblies: a node that shows one of several files below it, in a namespace of its own.
 
 The nodes of a file are members. They aren't saved with the scene, which keeps only edits of
-attributes, connections and parents. Renaming, deleting or copying a member isn't modelled. Nor is
+attributes, connections and parents. Renaming, deleting or copying a member isn't modeled. Nor is
 reading the file again with the scene.
 """
 

@@ -1,4 +1,4 @@
-"""Commands about attributes and transforms."""
+"""Commands for attributes and transforms."""
 
 from __future__ import annotations
 

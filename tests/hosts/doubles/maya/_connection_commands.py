@@ -1,4 +1,4 @@
-"""Commands about connections and materials."""
+"""Commands for connections and materials."""
 
 from __future__ import annotations
 
@@ -163,8 +163,8 @@ def _leave(shape: Node, group: int | None = None) -> None:
 
 
 def _move_faces(shape: Node, moved: set[int], group: Node) -> None:
-    """Move faces to the group. If the whole object was in a group, its other faces stay there, face
-    by face."""
+    """Move faces to the group. If a group held the whole object, that group keeps the other faces,
+    listed one by one."""
     scene = session.scene
     there = {c[2] for c in scene.connections if c[0] == shape.id and c[3] == "dagSetMembers"}
     for id in there:

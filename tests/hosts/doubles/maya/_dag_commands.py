@@ -1,4 +1,4 @@
-"""Commands about nodes: finding, making, parenting, naming, deleting, copying and selecting."""
+"""Commands for nodes: finding, making, parenting, naming, deleting, copying and selecting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Lights: Maya's own, Arnold's, and the attributes that Arnold's loaded plug-in adds to Maya's."""
+"""Lights: Maya's own, Arnold's, and the attributes that Arnold's plug-in, once loaded, adds to
+Maya's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Polygon meshes: points, faces and UVs, with as much modelling as counts and bounds need."""
+"""Polygon meshes: points, faces and UVs, with as much modeling as counts and bounds need."""
 
 from __future__ import annotations
 

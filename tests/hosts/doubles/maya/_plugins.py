@@ -1,4 +1,4 @@
-"""Loading and unloading plug-ins: Python files, and those of Maya's own that are modelled."""
+"""Loading and unloading Python plug-ins, and those of Maya's own plug-ins that are modeled."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 As Maya documents, the scene's changes to attributes, connections and parents are kept as edits;
 a referenced node can be neither renamed nor deleted. The file is read when it is referenced.
-Maya also reads it again with the scene, which isn't modelled.
+Maya also reads it again with the scene, which isn't modeled.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ PLUGIN_FLAGS = {
     "AbcExport": "jobArg j verbose v preRollStartFrame prs dontSkipUnwrittenFrames duf",
     "arnoldRender": "batch b camera cam height h seq width w",
 }
-#: Flags of new objects missing in the published facts, though Maya's documentation has them.
+#: Flags of new objects missing from the published facts, though Maya's documentation has them.
 LACKING_FLAGS = {"file": "reference namespace", "play": "state", "upAxis": "axis"}
-#: Queries missing in the published facts, though Maya's documentation has them.
+#: Queries missing from the published facts, though Maya's documentation has them.
 LACKING = {
     "keyframe": "attribute timeChange valueChange time",
     "optionVar": "name",

@@ -1,4 +1,4 @@
-"""Commands about the application: versions, units, undo, files, plug-ins, preferences."""
+"""Commands for the application: versions, units, undo, files, plug-ins, preferences."""
 
 from __future__ import annotations
 

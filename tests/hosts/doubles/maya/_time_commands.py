@@ -1,4 +1,4 @@
-"""Commands about time and keys."""
+"""Commands for time and keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``maya.cmds``: only the commands that are modelled."""
+"""``maya.cmds``: only the commands that are modeled."""
 
 from __future__ import annotations
 

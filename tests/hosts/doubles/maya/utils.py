@@ -6,7 +6,7 @@ from ._session import session
 
 
 def executeDeferred(function, /, *arguments, **named) -> None:
-    """Defer a function. Call it from any thread. In batch mode it never runs, as in Maya."""
+    """Defer a function, from any thread. In batch mode the function never runs, as in Maya."""
     session.deferred.append(lambda: function(*arguments, **named))
 
 
