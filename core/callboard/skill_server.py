@@ -107,7 +107,7 @@ class McpHttpServer:
     """Serves the tools of a registry, and the skills its configuration names, over HTTP.
 
     Nothing runs before :meth:`start`. ``registry`` may change while the server runs. ``kind`` is
-    the host that skills are chosen for.
+    the kind of host that skills are chosen for.
     """
 
     def __init__(
@@ -127,8 +127,8 @@ class McpHttpServer:
         return self._prompts
 
     def start(self) -> ServerHandle:
-        """Serve on a separate thread. The server answers by the time this returns. Raises OSError
-        when the port is taken; then nothing is left running."""
+        """Serve on a separate thread. The server is answering by the time this returns. Raises
+        OSError when the port is taken, in which case nothing is left running."""
         started: Future[Callboard] = Future()
         inbox = MainThreadInbox()
 

@@ -124,8 +124,8 @@ class Bench:
             self.host.empty_scene()
 
     def run(self, check: Check) -> None:
-        """Run a check on the main thread. Raises what the check raises, but SkipTest in place of
-        NotOffered."""
+        """Run a check on the main thread. Raises whatever the check raises, but SkipTest in
+        place of NotOffered."""
         self.empty()
         try:
             getattr(check.suite(), check.id.split(".")[1])(self)

@@ -165,7 +165,7 @@ class SkillBench:
 
 
 class _BenchPeer(Peer):
-    """The bench's client, which the test plays."""
+    """The bench's client, whose part the test plays."""
 
     def __init__(self, roots: Sequence[str | Path]) -> None:
         folders = [Path(root).absolute() for root in roots]

@@ -1,4 +1,4 @@
-"""The table of REST routes, and the reading of requests. It uses no sockets and no server."""
+"""The table of REST routes, and the code that reads requests. It uses no sockets and no server."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ _BODY = {
 
 
 def selftest_route(self_test: Callable[[], SelfTest]) -> Route:
-    """Return the route. ``self_test`` is made at the first request."""
+    """Return the route. ``self_test`` is made on the first request."""
 
     async def run(asked: ReadRequest) -> RestAnswer:
         require_local(asked.incoming.holder, "start the self-test", "selftest")

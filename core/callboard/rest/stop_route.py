@@ -36,8 +36,8 @@ def stop_route(dispatcher: Dispatcher) -> Route:
 
 
 def _settled(held: Turn | None, ended: list[Call]) -> bool:
-    """Return whether the main thread is free, and every ended call's changes were undone, or
-    couldn't be."""
+    """Return whether the main thread is free and, for every ended call, undoing its changes has
+    either succeeded or failed."""
     return (held is None or held.state is TurnState.DONE) and all(
         call.undo is None or call.undo.rolled_back is not None for call in ended
     )

@@ -1,1 +1,2 @@
-"""The self-test: what callboard does in this application, tried in an empty scene and reported."""
+"""The self-test, which tries callboard's features in an empty scene of this application and reports
+the results."""

@@ -1,5 +1,5 @@
-"""The checks of the self-test, in their order. Importing and exporting comes first, because some
-plug-ins fail only at their first use in a session."""
+"""The checks of the self-test, in their order. Importing and exporting come first, because some
+plug-ins fail only the first time that they are used in a session."""
 
 from __future__ import annotations
 

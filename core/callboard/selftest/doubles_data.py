@@ -13,8 +13,8 @@ from callboard.selftest.self_test import FORM
 
 
 def for_doubles(report: Any) -> Json:
-    """Return ``{source, menus, formats, primitives, switches}``. Raises PeerError when it isn't a
-    report of a self-test."""
+    """Return ``{source, menus, formats, primitives, switches}``. Raises PeerError when
+    ``report`` isn't the report of a self-test."""
     try:
         if report["self_test"] != FORM:
             raise PeerError(f"the report has the form {report['self_test']!r}, not {FORM}")

@@ -12,7 +12,8 @@ NEAR = 3
 
 
 def figures(data: bytes) -> Json:
-    """Return the figures of a PNG file. ``alpha`` is its mean, or None for a file without alpha."""
+    """Return the figures of a PNG file. ``alpha`` is the mean of the alpha channel, or None for a
+    file without one."""
     alpha = alpha_of(data)
     mean = None if alpha is None else round(sum(alpha) / len(alpha), 1)
     return {**figures_of(decode(data)), "alpha": mean}

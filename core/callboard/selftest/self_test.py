@@ -28,7 +28,7 @@ from callboard.selftest.checks import CHECKS, SelfCheck, sentence_of
 from callboard.selftest.page import page
 from callboard.selftest.trial import GONE, Findings, Trial
 
-#: The form of the report. Another form gets another number.
+#: The version of the report's form. A different form gets a different number.
 FORM = 1
 #: The question that the person is asked before the self-test takes over the scene, and the one
 #: before unsaved work is lost.
@@ -51,7 +51,8 @@ class SelfTest:
         self._runs = self._ran = False
 
     def question(self) -> str:
-        """Return what the person is asked before the self-test. Call it on the main thread."""
+        """Return the question that the person is asked before the self-test. Call it on the main
+        thread."""
         return f"{ASKED} {UNSAVED}" if self._unsaved() else ASKED
 
     def _unsaved(self) -> bool:
@@ -59,9 +60,9 @@ class SelfTest:
         return reader is not None and bool(reader.info().get("modified"))
 
     def start(self, ended: Callable[[Path | None, str], None]) -> None:
-        """Run the self-test for a person who has agreed, unsaved work or not, and write the report
-        into callboard's own folder. ``ended`` is called on the main thread with the page, or None,
-        and with a sentence. Call it on any thread."""
+        """Run the self-test for a person who has agreed to lose any unsaved work, and write the
+        report into callboard's own folder. ``ended`` is called on the main thread with the page,
+        or None, and with a sentence. Call it on any thread."""
 
         async def whole() -> None:
             outcome: tuple[Path | None, str]

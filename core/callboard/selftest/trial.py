@@ -1,4 +1,4 @@
-"""The application under test, as the checks reach it, and what one check reports."""
+"""The application under test, as the checks reach it, and the findings of one check."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Trial:
         return self.host.ports[capability]
 
     def act(self, name: str) -> Callable[..., Any]:
-        """Return what stands in for the artist (``Host.acts``). Raises NotOffered."""
+        """Return the function that stands in for the artist (``Host.acts``). Raises NotOffered."""
         if name not in self.host.acts:
             raise NotOffered(f"a program can't do this in {self.host.identity.name}: {name}")
         return self.host.acts[name]
@@ -74,8 +74,8 @@ class Trial:
     async def main(
         self, work: Callable[[], Any], kind: Work = "read", undo: Transaction | None = None
     ) -> Any:
-        """Run the work on the main thread, and return its value. Raises HostBusy when the
-        application didn't get to it."""
+        """Run the work on the main thread, and return its value. Raises HostBusy if the
+        application doesn't get to it."""
         return await self.answer(*self.begin(work, kind, undo))
 
     async def answer(self, turn: Turn, answer: asyncio.Future[Any]) -> Any:
@@ -97,7 +97,7 @@ class Trial:
         return await self.main(work, "change", step), step.id
 
     def held_by(self, turn: Turn) -> str:
-        """Return what the turn waits for, in the artist's words, or an empty string."""
+        """Return what the turn is waiting for, in the artist's words, or an empty string."""
         return turn.held_by or self.host.blocked_by() or ""
 
 

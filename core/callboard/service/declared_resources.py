@@ -25,7 +25,7 @@ def declared_resources(
     skill: SkillMetadata, find: Callable[[ToolDeclaration], Entry]
 ) -> list[ServedResource]:
     """Return the skill's resources. A wrong entry is logged and the others are served. ``find``
-    finds a function of the skill's scripts."""
+    finds a function in the skill's scripts."""
     resources, failures = read_resources(skill)
     for failure in failures:
         log.warning("%s: %s", skill.name, failure.editor_line)

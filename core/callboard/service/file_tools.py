@@ -162,7 +162,7 @@ def _entry(store: FileStore, file: StoredFile, roots: WorkspaceRoots | None) -> 
         bases = [root.path for root in roots.roots if root.path is not None]
         first = number == 0
         entry["path"] = f"workspace://{quote(path)}" if first else f"{bases[number]}/{path}"
-    with suppress(OSError):  # The file has been removed since.
+    with suppress(OSError):  # The file has since been removed.
         entry["size"] = file.path.stat().st_size
     if file.tags:
         entry["tags"] = sorted(file.tags)

@@ -46,7 +46,8 @@ def live_resources(
 ) -> list[ServedResource]:
     """Return ``host://capabilities``, ``host://roots``, ``log://recent`` and
     ``skill://{name}/SKILL.md``, and also ``scene://current`` and ``scene://object/{name}`` if the
-    host can read its scene. ``left_out`` returns why roots of a client don't count."""
+    host can read its scene. ``left_out`` returns why some of a client's roots don't
+    count."""
 
     def recent(ctx: BaseContext) -> str:
         return _text(log.entries(call_of(ctx).request.peer.owner))
@@ -194,7 +195,7 @@ def _text(value: Any) -> str:
 
 
 def job_results(jobs: Jobs) -> ServedResource:
-    """Return ``job://{job_id}/result``: the answer that the job's call would have had."""
+    """Return ``job://{job_id}/result``: the answer that the job's call would have returned."""
 
     async def result(ctx: AsyncToolContext, job_id: str) -> str | None:
         try:

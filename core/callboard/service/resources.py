@@ -39,7 +39,7 @@ class ServedResource:
 
     uri: str
     name: str
-    #: None when ``load`` finds the function at the first read.
+    #: None when ``load`` finds the function on the first read.
     read: Callable[..., Any] | None = None
     title: str | None = None
     description: str | None = None

@@ -1,5 +1,5 @@
 """The MCP skills extension (SEP-2640): ``skills/list`` and ``skills/get``, and each skill's files
-as resources, with digests with which a client can check that it reads what was listed."""
+as resources, with digests that let a client check that it reads what was listed."""
 
 from __future__ import annotations
 

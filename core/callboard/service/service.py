@@ -46,7 +46,7 @@ T = TypeVar("T")
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
 
-#: Maximum times that one request reads the prompts if they keep changing while it reads.
+#: Maximum number of times that one request reads the prompts if they keep changing meanwhile.
 READINGS = 3
 
 _HOW_TO_WORK = (
@@ -103,7 +103,7 @@ class Service:
         self._recorder = recorder
         self._capture_missing = capture_missing
         self._capture_intent = capture_intent
-        #: Returns a sentence about each thing that isn't kept, because the disk is at fault.
+        #: Returns a sentence about each thing that isn't kept because of a problem with the disk.
         self.not_kept: Callable[[], list[str]] = list
         self._extensions = [TASKS]
         self._methods: dict[str, Method] = {
@@ -139,7 +139,7 @@ class Service:
         return {"tools", "resources", "prompts"} if self.enable_prompts else {"tools", "resources"}
 
     def introduce(self, peer: Peer) -> Json:
-        """Return our identity and capabilities, in the form of this peer's revision."""
+        """Return our identity and capabilities, in the form that this peer's revision defines."""
         identity = self.host.identity
         info: Json = {"name": "callboard", "version": self.version}
         if peer.features.structured_output:
@@ -161,7 +161,7 @@ class Service:
         }
 
     def _instructions(self) -> str:
-        """Return what a model reads first, in at most 2,000 characters."""
+        """Return the instructions that a model reads first, in at most 2,000 characters."""
         identity = self.host.identity
         parts = [f"You drive {identity.name} {identity.version} on this machine.", self.host.guide]
         scene = "scene__find" in self.tools

@@ -69,8 +69,8 @@ OTHER_VARIABLES = (
     "CALLBOARD_TOKEN",
 )
 _PREFIX = "CALLBOARD_"
-#: The similarity, from 0 to 1, from which a name counts as a misspelling of another. The prefix
-#: isn't compared.
+#: The minimum similarity, from 0 to 1, at which a name counts as a misspelling of another. The
+#: prefix isn't compared.
 _ALIKE = 0.7
 
 
@@ -356,8 +356,8 @@ def _number(text: str) -> Any:
 
 
 def _file(label: str, path: Path, *, needed: bool = False, own: bool = False) -> Source:
-    """Return the settings in a file. Where the folder of the user's ``own`` file can't be entered,
-    because their home is broken, a server starts without it. Raises SettingsError."""
+    """Return the settings in a file. If the folder of the user's ``own`` file can't be entered,
+    because their home is broken, a server starts without the file. Raises SettingsError."""
     label = f"{label} ({path})"
     try:
         refuse_special(path)

@@ -40,7 +40,7 @@ _WORDS: dict[str, tuple[bool | str, ...]] = {
 
 
 class ServerSetting(NamedTuple):
-    """One setting. ``name`` is that of McpHttpConfig's field. If ``adds`` is true, all sources'
+    """One setting. ``name`` is the name of McpHttpConfig's field. If ``adds`` is true, all sources'
     values are combined. ``policy_only`` settings may only be set in the machine's policy."""
 
     name: str
@@ -100,7 +100,7 @@ def named_setting(name: str, where: str) -> ServerSetting:
 
 
 def checked(setting: ServerSetting, value: Any, where: str, folder: Path) -> Any:
-    """Return the value, with folders made absolute from ``folder``. Raises SettingsError."""
+    """Return the value, with relative folders resolved against ``folder``. Raises SettingsError."""
     good, needed = False, ""
     if setting.kind in (*PATHS, "words"):
         value = [value] if isinstance(value, str) else value

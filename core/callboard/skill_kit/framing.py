@@ -57,7 +57,7 @@ def framed(
     seen = [_seen(point, middle, axes) for point in points]
     away = max(max(abs(x) / wide, abs(y) / high) + z for x, y, z in seen)
     if away <= max(z for *_, z in seen):
-        # A point has no size, so use its own distance.
+        # A point has no size, so choose a distance for it.
         away += max(dist(low, top), 1.0)
     eye = [m + b * away for m, b in zip(middle, back, strict=True)]
     depths = [away - z for *_, z in seen]

@@ -49,8 +49,8 @@ def shrunk(picture: Picture, longest: int) -> Picture:
 
 
 def sheet(pictures: Sequence[Picture], columns: int = 0) -> Picture:
-    """Return the pictures as one, side by side from the top left. If ``columns`` is 0, there are
-    about as many columns as rows."""
+    """Return the pictures combined into one, side by side from the top left. If ``columns`` is 0,
+    there are about as many columns as rows."""
     if len(pictures) == 1:
         return pictures[0]
     columns = min(columns or ceil(sqrt(len(pictures))), len(pictures))

@@ -8,7 +8,7 @@ from callboard.content import Json
 from callboard.host_kit.mesh_facts import faces_of, mesh_facts
 from callboard.ports.check import MeshData
 
-#: Decimal places compared: UVs that agree in them are the same.
+#: The number of decimal places to which UVs must agree to be the same.
 _DIGITS = 5
 
 
@@ -26,7 +26,7 @@ def uv_facts(mesh: MeshData) -> Json:
         "bounds": [[round(each, 5) for each in corner] for corner in (low, high)],
         "inside": min(low) > -1e-5 and max(high) < 1 + 1e-5,
         "islands": _islands(mesh, mesh.uvs),
-        # Wide margins between many islands can leave a millionth of the square.
+        # With many islands and wide margins, the area can be a millionth of the square.
         "area": float(f"{sum(map(_area, _places(mesh, mesh.uvs))):.5g}"),
         "overlap": None if overlap is None else round(overlap, 4),
     }

@@ -1,5 +1,5 @@
-"""Lists the callboards that run on this machine. Each has a small file, which only its user can
-read."""
+"""Lists the callboards that are running on this machine. Each has a small file, which only its user
+can read."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def file_in(at: Path, id: str) -> Path:
 
 def files(at: Path) -> list[Path]:
     """Return the instances' files in ``at``, and those in the session's folder, which are there
-    because ``at`` couldn't be written."""
+    because ``at`` couldn't be written to."""
     by_name: dict[str, Path] = {}
     for place in filter(None, (at, instead_of(at))):
         with suppress(OSError):  # The home may be another user's.
@@ -151,7 +151,7 @@ class Announcement:
     def __init__(self, at: Path | None = None) -> None:
         self._at = at or folder()
         self._path: Path | None = None
-        #: A sentence about the folder that can't be written, or None.
+        #: A sentence about the folder that can't be written to, or None.
         self.trouble: str | None = None
 
     def begin(self, instance: Instance) -> None:
@@ -181,13 +181,13 @@ class Announcement:
 
 
 def withdraw(path: Path) -> None:
-    """Remove an instance's file, if its folder can be written."""
+    """Remove an instance's file, if its folder can be written to."""
     with suppress(OSError):
         path.unlink(missing_ok=True)
 
 
 def listed(*, everywhere: bool = False) -> list[ListedInstance]:
-    """Return the instances that run on this machine, oldest first. With ``everywhere``, include the
+    """Return the instances running on this machine, oldest first. With ``everywhere``, include the
     instances that other machines announced. Removes the files of processes on this machine that
     have ended."""
     known = announced(folder())
@@ -223,7 +223,7 @@ def _read(path: Path) -> Instance | None:
         instance = Instance(**{name: each for name, each in value.items() if name in _FIELDS})
     except (OSError, ValueError, TypeError, AttributeError, RecursionError):
         return None
-    # The id names the file that may be removed later, so it must be this file's own.
+    # The id names the file that may be removed later, so it must match this file's name.
     if not _is_whole(instance) or instance.id != path.stem:
         return None
     return replace(instance, skill_paths=tuple(instance.skill_paths))

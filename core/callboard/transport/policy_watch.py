@@ -26,7 +26,7 @@ class PolicyWatch:
         seconds."""
         now = _now()
         if now is None and self._seen is not None and not self._missing:
-            # A program that replaces the file may leave it out for a moment.
+            # A program that replaces the file may leave it missing for a moment.
             self._missing = True
             return
         self._missing = False

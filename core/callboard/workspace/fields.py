@@ -47,8 +47,8 @@ class PathFields(NamedTuple):
 
     @staticmethod
     def called_as_files(schema: Mapping[str, Any], files: bool) -> PathFields:
-        """Return the properties with a name for files. ``files`` is True for a tool that declares
-        that it uses files; then properties called ``path`` and ``paths`` count too."""
+        """Return the properties whose names suggest files. ``files`` is True for a tool that
+        declares that it uses files, in which case ``path`` and ``paths`` count too."""
         properties = schema.get("properties")
         named: dict[str, PathFields] = {}
         for name in properties if isinstance(properties, Mapping) else ():

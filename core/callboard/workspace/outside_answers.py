@@ -19,7 +19,7 @@ class OutsideAnswers:
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
         self._answers: dict[_Key, bool] = {}
-        #: The time of the latest request by each client without a session that has answers here.
+        #: For each client that has answers here but no session, the time of its latest request.
         self._heard: dict[TokenHolder, float] = {}
 
     def keep(self, peer: Peer, paths: Iterable[str], allowed: bool) -> None:

@@ -31,7 +31,7 @@ ANSWER_TIMEOUT = 10.0
 CALL_PATIENCE = 2.0
 _ASK = Ask("roots/list")
 
-#: Runs work that may wait for a disk in a thread that may block.
+#: Runs work in a thread that may block, because the work may wait for a disk.
 InThread = Callable[[Callable[[], LimitedRoots]], Awaitable[LimitedRoots]]
 #: Asks a person whether these folders of a client count: for this call, from now on, or not. The
 #: answer is None when no person can be asked.
@@ -76,7 +76,7 @@ class RootsBook:
         #: A client without a session is forgotten after its request.
         self._known: WeakKeyDictionary[Peer, ClientRoots] = WeakKeyDictionary()
         self._answers = OutsideAnswers()
-        #: The studio's folders of assets, the only ones that the tools for assets see, if any.
+        #: The studio's asset folders, if any, which are the only ones that the asset tools see.
         self.library: WorkspaceRoots | None = None
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
@@ -135,7 +135,7 @@ class RootsBook:
         return entry
 
     def left_out(self, peer: Peer) -> list[str]:
-        """Return why roots that the peer named don't count, as determined at its last call."""
+        """Return why some roots that the peer named don't count, as determined at its last call."""
         entry = self.known(peer)
         named = () if entry.roots is None else entry.roots.roots
         outside = entry.judged.outside if entry.judged is not None and self.artist else ()

@@ -12,7 +12,8 @@ FOLDS = sys.platform == "darwin"
 
 
 def holds(base: str, path: str) -> bool:
-    """Return whether ``path``, real and absolute, is ``base`` or below it. It needn't exist."""
+    """Return whether ``path``, real and absolute, is ``base`` or below it. ``path`` needn't
+    exist."""
     named = _identity(base)
     while named is not None:
         if _identity(path) == named:

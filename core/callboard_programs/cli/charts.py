@@ -15,7 +15,7 @@ _WIDEST = 46.0
 
 
 def bar(value: float, most: float, colour: str) -> str:
-    """Return a horizontal bar that is filled to ``value`` of ``most``."""
+    """Return a horizontal bar that is filled to ``value`` out of ``most``."""
     share = max(1.5, 100 * value / most) if most > 0 and value > 0 else 0
     return (
         '<svg class="bar" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">'

@@ -1,5 +1,5 @@
 """``callboard farm``: runs one tool over any number of tasks, on hosts on this machine or on
-many."""
+several machines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``callboard selftest``: tries what callboard does in a running application, in an empty scene,
+"""``callboard selftest``: tries callboard's features in a running application, in an empty scene,
 and writes a report without names or paths."""
 
 from __future__ import annotations

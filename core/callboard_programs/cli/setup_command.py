@@ -1,4 +1,5 @@
-"""``callboard setup``: sets up the applications and clients on this machine, or undoes that."""
+"""``callboard setup``: sets up the applications and clients on this machine, or undoes the
+setup."""
 
 from __future__ import annotations
 

@@ -112,7 +112,8 @@ def add_task_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _answer(text: str) -> tuple[str, Any]:
-    """Return the key and the value of ``--fail-on``. The value is JSON, or text if it isn't."""
+    """Return the key and the value of ``--fail-on``. The value is read as JSON, or else as
+    text."""
     key, equals, written = text.partition("=")
     if not key or not equals:
         raise argparse.ArgumentTypeError(f"'{text[:80]}' isn't KEY=VALUE, such as passed=false")
@@ -123,7 +124,7 @@ def _answer(text: str) -> tuple[str, Any]:
 
 
 def _judged(result: TaskResult, unwanted: Sequence[tuple[str, Any]]) -> TaskResult:
-    """Return the result, as a failure if its answer has an unwanted value."""
+    """Return the result, turned into a failure if its answer has an unwanted value."""
     if result.status == "failed" or not isinstance(result.value, dict):
         return result
     for key, value in unwanted:

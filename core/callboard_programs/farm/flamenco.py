@@ -1,5 +1,5 @@
-"""A farm's work as a job of Flamenco 3, Blender's render manager. Flamenco's job types are written
-in JavaScript, see https://flamenco.blender.org/usage/job-types/. Our job type contains no part of a
+"""A farm's work as a job for Flamenco 3, Blender's render manager. Flamenco's job types are written
+in JavaScript; see https://flamenco.blender.org/usage/job-types/. Our job type contains no part of a
 job: names and arguments stay in files, where they can't be taken for code or for variables."""
 
 from __future__ import annotations

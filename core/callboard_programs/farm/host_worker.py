@@ -211,7 +211,7 @@ def _settle(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any)
 
 
 def _memory() -> int:
-    """Return the bytes of memory that this process holds."""
+    """Return the number of bytes of memory that this process holds."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)

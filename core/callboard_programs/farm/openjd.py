@@ -1,4 +1,4 @@
-"""A farm's work as a job bundle of Open Job Description, which render managers accept. The template
+"""A farm's work as an Open Job Description job bundle, which render managers accept. The template
 follows ``jobtemplate-2023-09`` in
 https://github.com/OpenJobDescription/openjd-specifications/wiki/2023-09-Template-Schemas."""
 

@@ -84,8 +84,8 @@ class ReportFile:
             self._out.flush()
 
     def close(self, finished: Json, *, ordered: bool = False) -> None:
-        """Write the last line and close the report. ``ordered`` sorts the results, for which all of
-        them are loaded into memory. Raises HostError."""
+        """Write the last line and close the report. ``ordered`` sorts the results, which
+        requires loading all of them into memory. Raises HostError."""
         assert self._out is not None
         with self._writing():
             self._out.write(json.dumps(finished) + "\n")

@@ -80,7 +80,7 @@ def no_answer(address: str, error: Exception) -> HostError:
 
 
 def quiet(level: int = logging.ERROR) -> None:
-    """Let Dask log only messages of ``level`` and above."""
+    """Let Dask log only messages at ``level`` and above."""
     for name in ("distributed", "distributed.client"):  # The second logger has a level of its own.
         logging.getLogger(name).setLevel(level)
 

@@ -162,7 +162,7 @@ class _Watch:
         import psutil
 
         self._gone = psutil.Error
-        with suppress(psutil.Error):  # The host may have ended since.
+        with suppress(psutil.Error):  # The host may have ended by now.
             self._about: Any = psutil.Process(pid)
 
     def end_where_due(self, task: _Task | None) -> None:

@@ -15,7 +15,7 @@ from callboard_programs.relay.last_known import GATEWAY
 
 class GatewayFinder(OneServerFinder):
     """Finds the gateway's address, for all instances or for the named one. If the gateway can't be
-    started, the next attempt is made only at the next request."""
+    started, the next attempt is made only on the next request."""
 
     def __init__(self, name: str | None) -> None:
         """Raises PeerError when ``name`` can't be an instance's name."""

@@ -1,5 +1,5 @@
-"""Serves at ``/mcp`` the gateway's own tools, and those of the instances that a session
-attached."""
+"""Serves the gateway's own tools, and those of the instances that a session attached, at
+``/mcp``."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class GatewayServer:
         return {"capabilities": capabilities, "serverInfo": info, "instructions": _INSTRUCTIONS}
 
     def attachments(self, session: Session) -> Attachments:
-        """Return a session's attached instances. The object is made at the session's first
+        """Return a session's attached instances. The object is made on the session's first
         request."""
         if session.id not in self._sessions:
             self._sessions[session.id] = Attachments(session, self._names)

@@ -100,7 +100,7 @@ def _digest(data: bytes) -> str:
 
 def _digest_of(path: Path) -> str | None:
     """Return a file's digest, or None if the file doesn't exist. For anything but a readable file,
-    return a value that no file's digest has."""
+    return a value that isn't the digest of any file."""
     try:
         return _digest(path.read_bytes())
     except FileNotFoundError:

@@ -1,5 +1,5 @@
 """Lets an agent choose one of several hosts for its conversation, with a tool for that purpose, or
-with an argument of the tools that all of them have.
+with an argument of the tools that all the hosts have.
 
 Some frameworks list the tools once. With several hosts and none chosen, they get the tools that are
 the same everywhere, each with the argument ``host``."""

@@ -163,7 +163,7 @@ class OntoSessions:
             self._end(call)
 
     def _end(self, call: HeldCall) -> None:
-        """End a call that no client is waiting for any more."""
+        """End a call that no client is waiting for anymore."""
         call.cancel()
         if call.expiry is not None:
             call.expiry.cancel()

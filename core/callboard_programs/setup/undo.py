@@ -54,7 +54,7 @@ def undo(tell: Tell, dry_run: bool = False) -> bool:
 
 def _undo_clients(tell: Tell, dry_run: bool) -> bool:
     """Remove the entries that ``callboard config --write`` wrote into the user's client files. Only
-    these can be there when setup has changed nothing. Return whether all are removed."""
+    these can exist when setup has changed nothing. Return whether all are removed."""
     removing, done = False, True
     for known in (one.users for one in formats().values()):
         path = known.path

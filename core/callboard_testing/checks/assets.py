@@ -1,4 +1,4 @@
-"""Checks the assets of a folder: the facts about them, and the result of importing one."""
+"""Checks the assets in a folder: the facts about them, and the result of importing one."""
 
 from __future__ import annotations
 

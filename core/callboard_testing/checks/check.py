@@ -37,7 +37,7 @@ class Checking:
     needs = (SCENE_READ, SCENE_MUTATE, CHECK)
 
     def test_a_scene_that_is_right_has_no_findings(self, bench: Bench) -> None:
-        # An application may keep data that no object uses any more, such as earlier checks'
+        # An application may keep data that no object uses anymore, such as earlier checks'
         # pictures.
         kept = _run(bench, "missing_files")
         _place(bench, "Table", 1.0)

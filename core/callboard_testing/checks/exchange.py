@@ -1,4 +1,4 @@
-"""Checks files of other programs. An exported object must come back unchanged, in any program's
+"""Checks files from other programs. An exported object must come back unchanged, in any program's
 units."""
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def _agree(bench: Bench, asked: dict[str, Any]) -> None:
 def _lit(picture: Picture, column: int, row: int) -> bool:
     """Return whether a point differs from the background, whose color is taken from the picture's
     corner. In Blender 4.3 and later, a side in the shade differs from the gray background by only 5
-    of 255."""
+    out of 255."""
     at = 3 * (row * picture.width + column)
     pairs = zip(picture.rgb[at : at + 3], picture.rgb[:3], strict=True)
     return max(abs(a - b) for a, b in pairs) > 2

@@ -1,4 +1,4 @@
-"""Checks scripts: the last expression's value, the printed text, and roll-back."""
+"""Checks scripts: the last expression's value, the printed text, and rollback."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def check_change(
     state: Callable[[], object],
 ) -> None:
     """Check that the tool, called with these arguments, changes the result of ``state`` in one undo
-    step, leaves it unchanged when the host fails half-way, and reports a host that does nothing."""
+    step, leaves it unchanged when the host fails halfway, and reports a host that does nothing."""
     before = state()
     for instead in (breaking, idle):
         try:

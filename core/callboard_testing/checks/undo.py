@@ -1,4 +1,4 @@
-"""Checks undo: one step per call, and exact roll-back."""
+"""Checks undo: one step per call, and exact rollback."""
 
 from __future__ import annotations
 

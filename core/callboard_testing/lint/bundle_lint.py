@@ -42,7 +42,7 @@ _SETTING = (
     *("type", "title", "description", "required", "default", "multiple", "sensitive"),
     *("min", "max"),
 )
-#: The minimum similarity of a misspelt key to the intended one.
+#: The minimum similarity of a misspelled key to the intended one.
 _ALIKE = 0.8
 
 
@@ -86,7 +86,7 @@ def _misspelt(lines: ManifestLines) -> Iterator[tuple[Place, Finding]]:
 
 
 def _because(misspelt: dict[Place, Finding], field: Place, line: int, message: str) -> Finding:
-    """Return the finding about a field. If its key is misspelt, return the finding about the
+    """Return the finding about a field. If its key is misspelled, return the finding about the
     misspelling as an error."""
     cause = misspelt.pop(field, None)
     if cause is None:

@@ -321,8 +321,8 @@ def _lint_resource(skill: SkillMetadata, resource: ResourceDeclaration) -> Itera
 
 
 def _misspelt_needs(tool: ToolDeclaration) -> bool:
-    """Return whether the key for the tool's capabilities is misspelt, in which case the misspelling
-    is the only finding."""
+    """Return whether the key for the tool's capabilities is misspelled, in which case the
+    misspelling is the only finding."""
     return is_like("required_capabilities", tool.extra)
 
 

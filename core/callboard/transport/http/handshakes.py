@@ -87,7 +87,7 @@ class _Early(asyncio.Protocol):
         self._data += data
 
     def hand_over(self, transport: asyncio.Transport, stream: SocketStream) -> None:
-        """Give ``stream`` what has arrived so far. Later data reaches it directly."""
+        """Give ``stream`` the data that has arrived so far. Later data reaches it directly."""
         transport.set_protocol(stream)
         stream.connection_made(transport)
         if self._data:

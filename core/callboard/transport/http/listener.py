@@ -143,7 +143,8 @@ class Listener:
             await self.close_port()
 
     async def close_port(self) -> None:
-        """Close the port and every connection until :meth:`bind` and :meth:`open_port`."""
+        """Close the port and every connection. The port stays closed until :meth:`bind` and
+        :meth:`open_port` are called."""
         if self._server is not None:
             # A server that closes now would lose connections that it just accepted, and leave them
             # open.
@@ -197,8 +198,8 @@ class Listener:
     def _read_on(self, stream: SocketStream) -> None:
         """Let Tornado read a connection, starting with its first request that isn't plain."""
         if self._general is None:
-            # Loaded late, because it would take a quarter of a start's time, and most clients send
-            # plain requests first.
+            # Loaded late, because it would take a quarter of the startup time, and most clients
+            # send plain requests first.
             from callboard.transport.http.general import GeneralServer
 
             self._general = GeneralServer(self._wait, self._forget)
@@ -273,7 +274,7 @@ def bound(address: str, port: int, backlog: int) -> socket.socket:
         if socket.has_dualstack_ipv6() and family == socket.AF_INET6:
             listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         if os.name != "nt":
-            # Otherwise a port stays taken for a minute after its server stopped. On Windows the
+            # Otherwise a port stays taken for a minute after its server stops. On Windows the
             # option would let any program take the port over.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((address, port))

@@ -113,7 +113,7 @@ class StreamableHttp(ABC):
         limit: int = 256,
         idle_seconds: float = 3600.0,
     ) -> None:
-        """``closed`` is called with each session that ended. At most ``limit`` sessions are open,
+        """``closed`` is called with each session that ends. At most ``limit`` sessions are open,
         and a session that is silent for ``idle_seconds`` ends."""
         #: Notified when a session's client is lost or comes back.
         self.presence: Changes[[]] = Changes()

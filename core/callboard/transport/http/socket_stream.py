@@ -119,7 +119,7 @@ class SocketStream(asyncio.BufferedProtocol):
         self.receive(bytes(self._room[:nbytes]))
 
     def receive(self, data: bytes) -> None:
-        """Take the next data of the client."""
+        """Take the next data from the client."""
         if self._closed:
             self._linger_bytes += len(data)
             if self._linger_bytes > LINGER_BYTES:
@@ -348,7 +348,7 @@ class SocketStream(asyncio.BufferedProtocol):
 
 
 def _closed_error(error: Exception | None = None) -> OSError:
-    """Return the error that Tornado and its users expect of a closed connection."""
+    """Return the error that Tornado and its users expect from a closed connection."""
     from tornado.iostream import StreamClosedError  # A plain connection doesn't need Tornado.
 
     return StreamClosedError(error)

@@ -1,5 +1,5 @@
-"""Access to the page. A browser gets access through a link that works once, and keeps it as long as
-the browser has a cookie and the page has a secret."""
+"""Access to the page. A browser gets access through a link that works once, and keeps its access as
+long as the browser has a cookie and the page has a secret."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ class ByExchange:
 
 
 class ByUsd:
-    """The ``usd`` tools. Their export can only be limited to the selection, so the selection is
-    changed for it, and the artist's own is restored afterwards."""
+    """The ``usd`` tools. The selection is the only way to limit their export, so it is changed for
+    the export, and the artist's selection is restored afterwards."""
 
     def __init__(self, calls: InstanceCalls) -> None:
         self._calls = calls
