@@ -51,13 +51,18 @@ def normals(ctx: Any, name: str, side: str = "outside") -> Json:
         turned = [{(end, start) for start, end in face} for face in before]
         expect_that(now == turned, "the faces look the same as before")
     elif after.flipped:
+        no_outside = after.non_manifold > 0 or _one_sided(_turns(port.mesh(name)))
+        expect_that(no_outside, f"faces at {after.flipped} edges point to opposite sides")
         doubt = (
             f"faces at {after.flipped} edges still point to opposite sides; a shape like a Möbius"
             " strip, or with edges of more than two faces, has no outside there"
         )
     elif not after.open_edges and not after.non_manifold:
         right = after.volume >= 0 if side == "outside" else after.volume <= 0
-        doubt = None if right else _CROSSED
+        if not right:
+            outward = _points_outward(port.mesh(name))
+            expect_that(outward == (side == "outside"), "the faces point to the other side")
+            doubt = _CROSSED
     return done(port.info(name), doubt=doubt)
 
 
@@ -201,6 +206,51 @@ def _turns(mesh: MeshData) -> list[set[tuple[int, int]]]:
         set(zip(face, [*face[1:], *face[:1]], strict=True))
         for face in faces_of(mesh.counts, mesh.corners)
     ]
+
+
+def _one_sided(faces: list[set[tuple[int, int]]]) -> bool:
+    """Return whether neighboring faces can't all point to the same side, as on a Möbius strip. Only
+    edges of two faces count."""
+    beside: dict[tuple[int, int], list[int]] = {}
+    for number, face in enumerate(faces):
+        for start, end in face:
+            beside.setdefault((min(start, end), max(start, end)), []).append(number)
+    turned: dict[int, bool] = {}
+    seen: set[int] = set()
+    for first in range(len(faces)):
+        turned.setdefault(first, False)
+        waiting = [] if first in seen else [first]
+        seen.add(first)
+        while waiting:
+            one = waiting.pop()
+            for start, end in faces[one]:
+                both = beside[min(start, end), max(start, end)]
+                if len(both) != 2:
+                    continue
+                other = both[0] if both[1] == one else both[1]
+                wanted = turned[one] ^ ((start, end) in faces[other])
+                if turned.setdefault(other, wanted) != wanted:
+                    return True
+                if other not in seen:
+                    seen.add(other)
+                    waiting.append(other)
+    return False
+
+
+def _points_outward(mesh: MeshData) -> bool:
+    """Return whether the face at the point farthest from the mesh's center points away from it. Of
+    the faces there, the one that is most at right angles to that direction counts."""
+    center = [sum(axis) / len(mesh.points) for axis in zip(*mesh.points, strict=True)]
+    away = [tuple(a - b for a, b in zip(point, center, strict=True)) for point in mesh.points]
+    farthest = max(range(len(away)), key=lambda index: sum(each * each for each in away[index]))
+    normals, _ = normals_of(mesh, False, None)
+    faces = faces_of(mesh.counts, mesh.corners)
+    there = [
+        sum(a * b for a, b in zip(normal, away[farthest], strict=True))
+        for normal, face in zip(normals, faces, strict=True)
+        if farthest in face
+    ]
+    return max(there, key=abs, default=0.0) > 0
 
 
 def _all_sharp(mesh: MeshData, angle: float) -> bool:
