@@ -1,4 +1,4 @@
-"""Chromium without a window, through Playwright. Skips the test if either isn't installed."""
+"""Headless Chromium, through Playwright. Skips the test if either isn't installed."""
 
 from __future__ import annotations
 

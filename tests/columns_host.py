@@ -1,4 +1,4 @@
-"""A host whose pictures are predictable, because each object of its scene is one column of the
+"""A host whose pictures are predictable, because each object in its scene is one column of the
 picture."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Settings for every test: the marks of slow tests, and the installed Qt.
+"""Settings for every test: the marks for slow tests, and the installed Qt.
 
 pytest-qt is loaded only if a Qt loads. Without one, the tests that need it are skipped and all
 others run.
@@ -114,7 +114,7 @@ LONG = tuple(
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection() -> None:
     """Turn the garbage collector off while modules are imported and tests are collected. Everything
-    made then stays until the end, so collecting would find nothing."""
+    made during that time stays until the end, so collecting would find nothing."""
     gc.disable()
 
 

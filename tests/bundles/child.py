@@ -78,7 +78,7 @@ def text(value: Any) -> dict[str, Any]:
 
 
 class Needed(Exception):
-    """Raised to end a call with a question, as the stateless era does."""
+    """Raised to end a call with a question, as in the stateless era."""
 
 
 def ask(params: dict[str, Any], key: str, method: str, **asked: Any) -> Any:

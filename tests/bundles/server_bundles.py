@@ -50,8 +50,8 @@ def server_bundle(
     script: str | None = None,
     files: bool | Literal["preferred"] = False,
 ) -> InstalledBundle:
-    """Install a bundle with its own server for the user. ``files`` says whether the bundle requires
-    the host's files, only prefers to have them, or doesn't use them."""
+    """Install a user bundle with its own server. ``files`` says whether the bundle requires the
+    host's files, only prefers to have them, or doesn't use them."""
     source = folder / f"{name}-{version}-source"
     source.mkdir(parents=True)
     (source / "child.py").write_text(CHILD.read_text() if script is None else script)

@@ -192,7 +192,7 @@ def test_its_own_lines_are_only_for_whom_it_served(
         ada.call("kid__grumble", {"text": "the plans"})
         until(lambda: reads_both(ada), "the client's own lines")
         assert "the plans" not in log_of(bob)
-        # From now on, a line of the bundle may quote either client.
+        # From now on, a line from the bundle may quote either client.
         bob.call("kid__echo", {"text": "b"})
         ada.call("kid__grumble", {"text": "the other plans"})
         until(lambda: "the other plans" in log_of(local), "the lines")

@@ -357,7 +357,7 @@ OFFER = {"extensions": {CAPABILITY: advertisement()}}
 
 
 class InThisProcess:
-    """A context of :func:`callboard.extensions.host` that asks the platform directly."""
+    """A context for :func:`callboard.extensions.host` that asks the platform directly."""
 
     def __init__(self, platform: HostResourcesPlatform) -> None:
         self._platform = platform

@@ -1,6 +1,6 @@
 """A bundle written with the published ``nimblebrain-bundle-sdk`` talks to our platform's side.
 
-The bundle runs in an environment of its own, which is made at the first run and kept, because the
+The bundle runs in an environment of its own, which is made on the first run and kept, because the
 SDK needs a different major version of ``mcp`` than our tests.
 """
 

@@ -1,5 +1,5 @@
 """A bundle written with the published ``nimblebrain-bundle-sdk`` over fastmcp, served by us. The
-bundle runs in an environment of its own, which is made at the first run and kept.
+bundle runs in an environment of its own, which is made on the first run and kept.
 """
 
 from __future__ import annotations

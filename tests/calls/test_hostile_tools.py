@@ -1,4 +1,4 @@
-"""No result or exception of a tool can harm more than that tool. Its client is answered, and the
+"""No result or exception from a tool can harm more than that tool. Its client is answered, and the
 server keeps running."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Invisible characters are made visible in progress, logs and output too. No other server may run
-in this process, because the first server captures the output."""
+"""Invisible characters are made visible in progress messages, logs and output. No other server may
+run in this process, because the first server captures the output."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def a_coroutine(pause: Pause, error: Exception | None) -> Callable[..., object]:
 
 
 def call_beside(server: Served, client: FakeClient, tool: Any, error: Exception | None) -> Any:
-    """Call a tool, make a change as the artist between its two visits, and return the tool's
+    """Call a tool, make a change as the artist between the tool's two visits, and return the
     result."""
     pause = threading.Event(), threading.Event()
     server.tool("build", tool(pause, error), required_capabilities=(SCENE_MUTATE,))

@@ -1,4 +1,4 @@
-"""``callboard capabilities`` while a server runs."""
+"""``callboard capabilities`` while a server is running."""
 
 from __future__ import annotations
 

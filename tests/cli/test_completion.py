@@ -1,4 +1,4 @@
-"""Shell completion, requested as the shells' scripts do it, and by the shells themselves."""
+"""Shell completion, requested the way the shells' scripts do, and by the shells themselves."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_powershells_script_is_argcompletes(capsys: pytest.CaptureFixture[str]) 
     assert "Register-ArgumentCompleter -Native -CommandName callboard" in script
 
 
-#: Each shell's options, with which it reads its user's startup file.
+#: The options with which each shell reads its user's startup file.
 SHELLS = {"bash": ["--noprofile", "-i"], "zsh": ["-d", "-i"], "fish": ["-i"]}
 #: The ``callboard`` that the shells find beside the scene. It prints its arguments.
 PROGRAM = """\

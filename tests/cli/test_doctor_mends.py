@@ -1,4 +1,4 @@
-"""Each message of doctor's failed checks says how to fix the problem, and the fix works."""
+"""Each message from doctor's failed checks says how to fix the problem, and the fix works."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Wrong = Callable[[], list[str]]
 def wrong(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> Wrong:
-    """Return a function that returns the messages of doctor's failed checks."""
+    """Return a function that returns the messages from doctor's failed checks."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     (tmp_path / "home").mkdir()
     monkeypatch.chdir(tmp_path)

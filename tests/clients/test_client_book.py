@@ -1,5 +1,5 @@
-"""The file of the clients that may connect: entries made and revoked, and anything else that may be
-in the file's place."""
+"""The file listing the clients that may connect: entries made and revoked, and anything else that
+may be in the file's place."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClientBook:
 
 
 class Deleting(Artist):
-    """An artist at the panel of a server whose tool deletes things, and asks first."""
+    """An artist at the panel of a server whose tool asks before it deletes things."""
 
     def __init__(self, server: Served, policy: str = "ask_once") -> None:
         server.tool("wipe", lambda: "gone", annotations={"destructiveHint": True})

@@ -61,7 +61,7 @@ def typescript(version: str, package: str) -> Run:
 
 
 def inspector(target: Json) -> Json:
-    """Run MCP Inspector's command line, which is one call in each process."""
+    """Run MCP Inspector's command line, which makes one call per process."""
     folder = npm_with("node@22", "@modelcontextprotocol/inspector@2") / "node_modules"
     command = [str(folder / ".bin" / "node"), str(folder / ".bin" / "mcp-inspector"), "--cli"]
     if "url" in target:
@@ -88,7 +88,7 @@ def inspector(target: Json) -> Json:
 
 
 def behind(command: Callable[[Json], list[str]]) -> Run:
-    """Return a client of MCP's SDK 1 that starts a proxy, which connects to the target by HTTP."""
+    """Return an MCP SDK 1 client that starts a proxy, which connects to the target over HTTP."""
 
     def run(target: Json) -> Json:
         if "url" not in target:
@@ -101,7 +101,7 @@ def behind(command: Callable[[Json], list[str]]) -> Run:
 
 
 def before(command: Callable[[Json, int], list[str]], other: Run) -> Run:
-    """Return a client like ``other``, except that it reaches the bridge by HTTP, through a proxy
+    """Return a client like ``other``, except that it reaches the bridge over HTTP, through a proxy
     that starts the bridge."""
 
     def run(target: Json) -> Json:

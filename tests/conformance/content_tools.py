@@ -21,7 +21,7 @@ WAV = (
     b"RIFF\x28\x00\x00\x00WAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00\x40\x1f\x00\x00\x80\x3e\x00\x00"
     b"\x02\x00\x10\x00data\x04\x00\x00\x00\x00\x00\x00\x00"
 )
-#: Seconds between two messages of the tools that send messages while they work.
+#: Seconds between two messages from a tool that sends messages while it works.
 PAUSE = 0.05
 
 SCHEMA_2020_12 = {

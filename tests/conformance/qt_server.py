@@ -2,8 +2,8 @@
 
     QT_QPA_PLATFORM=offscreen python tests/conformance/qt_server.py --port 0 --auth none
 
-The host has no ports. It tests the guest inside Qt's loop, with the same budget as in every
-application with a user interface.
+The host has no ports. This server tests the guest inside Qt's loop, with the same budget as in
+every application with a user interface.
 """
 
 from __future__ import annotations

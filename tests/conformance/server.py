@@ -3,7 +3,7 @@
     python tests/conformance/server.py --port 0 --auth none [--host openusd|blender]
     blender -b --python tests/conformance/server.py -- --port 0 --auth none --host blender
 
-It uses only callboard's public face. Once it serves, it prints one line of JSON on stdout,
+It uses only callboard's public face. Once it is serving, it prints one line of JSON on stdout,
 ``{"event": "ready", "url": …}``. It serves until SIGTERM or SIGINT.
 """
 

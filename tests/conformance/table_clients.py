@@ -1,5 +1,5 @@
-"""Runs one client made by others in its own environment, for ``client_table.py``. Prints its
-cells as JSON.
+"""Runs one third-party client in its own environment, for ``client_table.py``. Prints its cells as
+JSON.
 
 table_clients.py CLIENT TARGET      TARGET: JSON with url and token, or command and env; and host
 """

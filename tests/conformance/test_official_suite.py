@@ -1,7 +1,7 @@
 """The official conformance suite, for both eras, against servers on every kind of loop.
 
-npm installs the suite once, into a folder of the user's cache; see ``package.json`` beside this
-file. Without npm the tests skip.
+npm installs the suite once, into a folder in the user's cache; see ``package.json`` beside this
+file. Without npm, the tests are skipped.
 """
 
 from __future__ import annotations

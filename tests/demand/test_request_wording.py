@@ -1,4 +1,4 @@
-"""One request is one row of the report, however it is worded, and a person can correct that."""
+"""One request is one row of the report, however it is worded. A person can merge and split rows."""
 
 from __future__ import annotations
 

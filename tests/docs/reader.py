@@ -5,14 +5,14 @@ A block's language, and the words after it, say what kind of block it is:
 
 - ``console``: each line is typed in a shell. If lines begin with ``$ ``, only those are, and the
   others are in the command's output; ``…`` stands for anything, ``a6a9a5e4…`` for an id. Servers
-  (``serve``, ``gateway``, ``farm local``, ``farm worker``) stay until the page's end. ``fails``
+  (``serve``, ``gateway``, ``farm local``, ``farm worker``) run until the page's end. ``fails``
   says that the commands end with an error; ``blender`` that they need bpy, ``farm`` Dask,
   ``openssl`` and ``curl`` that program.
 - ``json TOOL``: the arguments of a call of that tool; ``json FILE`` and every other language with
   a file's name: the content of that file, or a part of it if callboard has that file; ``json``
   alone: the shape of the last command's output.
 - ``python``: is run, after the page's Python above it.
-- ``elsewhere``, after any: tests/docs/test_every_block.py says which test runs it.
+- ``elsewhere``, after any of these: tests/docs/test_every_block.py says which test runs the block.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Reader:
             **environment(self.home / "callboard"),
             "HOME": str(self.home),
             "PATH": os.pathsep.join((str(programs), ours, os.environ["PATH"])),
-            # Our plug-ins of pytest don't belong to the reader.
+            # Our pytest plug-ins don't belong to the reader.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
             "PYTHONDONTWRITEBYTECODE": "1",
             "NO_PROXY": "127.0.0.1",
@@ -121,7 +121,7 @@ class Reader:
 
     def _serve(self, line: str) -> None:
         kind = _SERVES.findall(line)[0]
-        if kind in self._running:  # Press Ctrl+C, as a user does who starts another server.
+        if kind in self._running:  # Press Ctrl+C, as a user would before starting another server.
             self._running[kind].close()
         self._running[kind] = self.stack.enter_context(ExitStack())
         self._says = self.folder.parent / f"stderr_{len(self.servers)}"

@@ -136,7 +136,7 @@ def points_of(path: str) -> tuple[tuple[float, float], tuple[float, float]]:
 
 
 def near(point: tuple[float, float], tops: dict[tuple[int, int], str], below: int) -> str:
-    """Return the name of the box whose top has its middle at the point, or ``below`` pixels above
+    """Return the name of the box whose top edge is centered at the point, or ``below`` pixels above
     the point."""
     (name,) = (
         name

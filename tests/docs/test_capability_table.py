@@ -1,4 +1,4 @@
-"""The table of the skills' page that says which host offers which capability."""
+"""The table on the skills' page that says which host offers which capability."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HOSTS = {
     "houdini": "Houdini",
     "max": "3ds Max",
 }
-#: The modules of the ports that aren't named as their capability is.
+#: The modules of the ports that aren't named after their capability.
 MODULES = {
     "scene.read": "scene",
     "scene.mutate": "edit",

@@ -1,9 +1,9 @@
 """A newcomer with an empty home follows the pages about the hosts on this machine, the first skill
 and the first host, and types everything unchanged.
 
-Other tests cover the blocks that make the environment: tests/packaging/test_bootstrap.py, and for
-Blender's window tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender`` those
-that need bpy.
+Other tests cover the blocks that make the environment: tests/packaging/test_bootstrap.py and, for
+Blender's window, tests/e2e/test_setup_blender.py. ``elsewhere`` marks such blocks, ``blender``
+those that need bpy.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Newcomer:
             program.chmod(0o755)
         path = os.pathsep.join((str(program.parent), os.environ["PATH"]))
         self._env = {**environment(folder / "data"), "HOME": str(folder), "PATH": path}
-        # Our plug-ins of pytest don't belong to the reader.
+        # Our pytest plug-ins don't belong to the reader.
         self._env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
 
     def follows(self, page: str) -> None:

@@ -3,7 +3,7 @@ commands.
 
 A ``diff`` block changes a file. A line of a console that doesn't begin with ``$`` must be in the
 command's output; ``…`` stands for anything. The words after ``console`` describe the command:
-``fails``, ``again`` (it is typed until it prints that), ``terminal`` (it is interactive),
+``fails``, ``again`` (it is typed until it prints these lines), ``terminal`` (it is interactive),
 ``blender`` (it needs bpy). Blocks marked ``later`` are done by the interactive command, where there
 are terminals. Blocks marked ``elsewhere`` are done by tests/skills/test_recorded_runs.py.
 """
@@ -85,7 +85,7 @@ def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     make_wheel(folder / "wheels", "studio-naming", "1.0", NAMING)
     for name, value in environment(tmp_path / "home").items():
         monkeypatch.setenv(name, value)
-    # Bundles run `python`; our plug-ins of pytest don't belong to the reader.
+    # Bundles run `python`; our pytest plug-ins don't belong to the reader.
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")

@@ -35,8 +35,8 @@ def python_with(*requirements: str) -> str:
 
 
 def node_with(script: Path, *packages: str) -> list[str]:
-    """Return the command that runs a script with the packages. Skips the test without Node, and
-    when npm can't get them."""
+    """Return the command that runs a script with the packages. Skips the test if Node is missing or
+    npm can't get the packages."""
     folder = npm_with(*packages)
     # Node looks for packages beside the script.
     copy = folder / script.name
@@ -45,8 +45,8 @@ def node_with(script: Path, *packages: str) -> list[str]:
 
 
 def npm_with(*packages: str) -> Path:
-    """Return the folder in whose ``node_modules`` the packages are. Skips the test like
-    ``node_with``."""
+    """Return the folder whose ``node_modules`` contains the packages. Skips the test as
+    ``node_with`` does."""
     need("node", "npm")
     folder = _folder("node", packages)
     with _made_once(folder) as missing:

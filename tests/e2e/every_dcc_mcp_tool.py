@@ -4,7 +4,7 @@
 
 ``SITE`` is a folder with the packages ``dcc_mcp_blender`` and ``dcc_mcp_core``, as ``pip install
 --target SITE`` makes it; the Python that runs this has bpy and callboard. Arguments are made from
-each tool's schema. Both servers get the tools in the same order, in a process with the factory
+each tool's schema. Both servers get the calls in the same order, in a process with the factory
 scene. After a tool that ends the process, or takes too long, a new process is started. Both servers
 work in a folder that is removed afterwards, because tools write files into the current folder.
 Prints a line for each tool that differs, then the figures.
@@ -164,8 +164,8 @@ def outcome_of_call(client: Client, tool: OwnTool) -> str:
 
 
 def serve_theirs(site: Path) -> None:
-    """Run dcc-mcp's server in the child process, headless as its bootstrap runs it, and print its
-    address."""
+    """Run dcc-mcp's server in the child process, headless, as its bootstrap does, and print the
+    server's address."""
     telling = os.dup(1)
     os.dup2(2, 1)  # The server's log goes to stderr.
     sys.path.append(str(site))

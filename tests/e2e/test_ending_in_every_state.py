@@ -1,4 +1,4 @@
-"""A signal ends a server while it starts, is idle, asks, answers or ends."""
+"""A signal ends a server, whether it is starting, idle, asking, answering or ending."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def test_a_program_of_ones_own_is_a_host(tmp_path: Path) -> None:
 
 
 def test_the_hosts_own_checks_are_collected_from_the_projects_folder() -> None:
-    """The project's settings of pytest are stricter than those of a host's author."""
+    """The project's pytest settings are stricter than those of a host's author."""
     command = [sys.executable, "-m", "pytest", "examples/host", "--collect-only", "-q"]
     done = subprocess.run(command, cwd=PROJECT, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stdout[-2000:]
@@ -227,7 +227,7 @@ def test_an_agent_builds_looks_checks_and_renders(tmp_path: Path) -> None:
             env={**os.environ, "PYTHONUTF8": "1"},
         )
     assert done.returncode == 0, done.stdout + done.stderr
-    # The example saw that the ball is in the air and fixed that, so no finding is left.
+    # The example saw that the ball was in the air and fixed that, so no finding is left.
     page = (PROJECT / "docs" / "transcript.md").read_text("utf-8")
     assert [line for line in done.stdout.splitlines() if line.startswith("- ")] == [
         line for line in page.splitlines() if line.startswith("- ")

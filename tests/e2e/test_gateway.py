@@ -63,7 +63,7 @@ def test_the_official_clients_get_everything_through_it(gateway: Program, home: 
         assert listed["structuredContent"]["objects"] == []
 
 
-#: A client's command, its host, its era and transport, and its code for not found.
+#: A client's command, its host, its era and transport, and its error code for "not found".
 Work = tuple[list[str], str, str, str, int]
 
 

@@ -78,8 +78,8 @@ def assert_everything(seen: dict[str, Any], revision: str, not_found: int) -> No
 
 
 def assert_changes(seen: dict[str, Any]) -> None:
-    """Check the features that only the TypeScript client tries: changed roots, and a list from
-    which tools disappear and return."""
+    """Check the features that only the TypeScript client tries: changed roots, and a list whose
+    tools disappear and return."""
     assert seen.pop("moved") == str(Path("/projects/eve"))
     assert seen.pop("relisted") == [False, True]
 

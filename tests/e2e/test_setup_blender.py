@@ -83,8 +83,8 @@ def known_blender(user: dict[str, str]) -> None:
 
 @pytest.fixture
 def callboard(wheel: Path, tmp_path: Path) -> str:
-    """Return the program, installed as pipx does. The installation shares the tests' third-party
-    packages, so that no network is needed."""
+    """Return the program, installed as pipx would install it. The installation shares the tests'
+    third-party packages, so that no network is needed."""
     place = tmp_path / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     python = str(place / "bin" / "python")

@@ -532,7 +532,7 @@ def test_a_bridge_that_was_started_for_one_call_takes_it_to_the_named_host(
         assert "result" in raw.ask(opening)
         raw.send(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
         answer = raw.ask({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": asked})
-        while "method" in answer:  # the lists change when a host is there
+        while "method" in answer:  # the lists change when a host appears
             answer = raw.receive()
     assert answer["result"]["structuredContent"] == {"sum": 3}
 

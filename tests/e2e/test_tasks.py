@@ -1,4 +1,4 @@
-"""Some tasks of ``benchmarks/tasks``: done with nothing but tools, and checked by another
+"""Some tasks from ``benchmarks/tasks``: done with nothing but tools, and checked by another
 process."""
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ HOSTILE = "x\U000e0041\u202e"
         # A page whose host name now resolves to this machine (DNS rebinding).
         ("POST", {"Host": "rebound.example:17797"}, 421),
         ("POST", {"Host": "rebound.example:17797", "Origin": "http://rebound.example:17797"}, 421),
-        # A page of another server, with a request that needs no preflight, and with one that does.
+        # A page from another server, with a request that needs no preflight, and one that does.
         ("POST", {"Origin": "https://evil.example", "Content-Type": "text/plain"}, 403),
         ("POST", {"Origin": "null"}, 403),
         ("OPTIONS", {"Origin": "https://evil.example"}, 403),

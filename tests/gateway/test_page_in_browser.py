@@ -1,5 +1,5 @@
-"""The gateway's page in a real browser. Each element is used with the mouse, and with keys
-alone."""
+"""The gateway's page in a real browser. Each element is used with the mouse, and with the
+keyboard alone."""
 
 from __future__ import annotations
 

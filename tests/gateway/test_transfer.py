@@ -38,7 +38,7 @@ class Scene:
     def __init__(self, up: str = "Y", metres: float = 1.0) -> None:
         self.info = {"units_per_meter": 1 / metres, "up_axis": up, "fps": 24.0}
         self.objects: dict[str, dict[str, Any]] = {}
-        #: The keys of the objects that have some.
+        #: The keys of the objects that have any.
         self.keys: dict[str, list[dict[str, Any]]] = {}
         #: Called during an import, to make it fail.
         self.trouble: Any = None

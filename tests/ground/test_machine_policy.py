@@ -1,4 +1,4 @@
-"""The machine's policy is read only from a place that nobody but the administrator may write."""
+"""The machine's policy is read only from a place that nobody but the administrator may write to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The session's folder takes what a broken home can't hold, if it is this user's alone."""
+"""Files that a broken home can't hold go to the session's folder, if that is this user's alone."""
 
 from __future__ import annotations
 

@@ -26,11 +26,11 @@ class _Key:
 
 
 class Registry:
-    """The keys of the 64-bit view. Names are compared without regard to case, as Windows does."""
+    """The keys of the 64-bit view. Names are compared without regard to case, as in Windows."""
 
     def __init__(self) -> None:
         self._keys: dict[str, dict[str, tuple[Any, int]]] = {}
-        #: An error that every opening raises, as for a key that this user may not read.
+        #: An error that opening any key raises, as for a key that this user may not read.
         self.denied: OSError | None = None
         self.left_open: list[_Key] = []
 

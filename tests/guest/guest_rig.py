@@ -1,4 +1,4 @@
-"""A guest loop in a fake host. An echo server on the loop shows that it runs."""
+"""A guest loop in a fake host. An echo server on the loop shows that the loop is running."""
 
 from __future__ import annotations
 

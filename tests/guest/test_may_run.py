@@ -35,7 +35,7 @@ class _Dragged(FakeHost):
 
 @dataclass
 class _Waiting:
-    """Receives the reason why its turn waits."""
+    """Receives the reason why its turn is waiting."""
 
     hold: Callable[[str | None], None]
     say_waiting: Callable[[str], None] = lambda doing: None

@@ -1,4 +1,4 @@
-"""Moments in which none of callboard's own threads runs Python."""
+"""Moments when none of callboard's own threads is running Python."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Sitter:
         until(lambda: self.heard == times, "the bell to be heard")
 
     def where(self) -> list[tuple[str, int]]:
-        """Return the instruction at which each of the thread's frames is."""
+        """Return the current instruction of each of the thread's frames."""
         assert self._thread.ident is not None
         frame = sys._current_frames().get(self._thread.ident)
         instructions: list[tuple[str, int]] = []

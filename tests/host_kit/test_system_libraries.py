@@ -1,4 +1,4 @@
-"""The message when a system library that Blender as a module needs is missing."""
+"""The message about a missing system library that Blender's Python module needs."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ from hostile.archives import package_of
 from hostile.blends import mutated, read_blend, samples
 from hostile.making import spoiled_bytes
 
-#: Seconds of the processor for one file. A file that takes longer ends its process.
+#: Seconds of processor time for one file. A file that takes longer ends its process.
 PATIENCE = 60
 #: Bytes of address space of each process. A file that asks for more ends its process.
 _MEMORY = 2**32
@@ -273,8 +273,8 @@ KINDS: dict[str, tuple[Make, Callable[[Path], None], Callable[[Path], bool]]] = 
 
 
 def prepare(kind: str, place: Place) -> None:
-    """Write what the generated files use. Runs in a process of its own, because a reader that has
-    started its threads can't be forked."""
+    """Write the files that the generated ones need. Runs in a process of its own, because a reader
+    that has started its threads can't be forked."""
     if kind == "blend":
         place.kept_samples.write_bytes(pickle.dumps(samples(place.root, place.out)))
     else:

@@ -29,7 +29,7 @@ from callboard.skills.discovery import scan_and_load
 from callboard_testing.direct_calls import DirectCaller
 from hostile.making import NUMBERS, TEXTS
 
-#: Skills whose tools run code, take long, or replace the host's own settings.
+#: Skills whose tools run code, take a long time, or replace the host's own settings.
 _LEFT_OUT = ("script", "render", "viewport", "docs")
 _SCENE: tuple[tuple[str, Json], ...] = (
     ("scene__create_primitive", {"kind": "cube", "name": "Cube"}),
@@ -62,7 +62,7 @@ _anything = st.recursive(
 
 
 def fitting(schema: Json, folder: Path) -> st.SearchStrategy[Any]:
-    """Return a strategy for values that the schema accepts, which often draws its limits."""
+    """Return a strategy for values that the schema accepts. It often draws the schema's limits."""
     if "enum" in schema:
         return st.sampled_from(schema["enum"])
     if "const" in schema:

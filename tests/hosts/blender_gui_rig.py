@@ -27,7 +27,7 @@ from waiting import until
 #: A chroot folder with its own system and another Blender to test instead. Temporary folders have
 #: to be in it.
 ROOM = os.environ.get("CALLBOARD_BLENDER_ROOM", "").rstrip("/")
-#: Seconds that anything may take on a busy machine, drawing without a graphics card.
+#: Seconds that anything may take on a busy machine that draws without a graphics card.
 DEADLINE = 120.0
 #: Seconds after which a click counts as lost.
 _AGAIN = 3.0
@@ -229,7 +229,7 @@ class Gui:
         return path.with_name(path.name + ".json")
 
     def enable(self) -> None:
-        """Enable the add-on and wait until it serves."""
+        """Enable the add-on and wait until it is serving."""
         self.run("bpy.ops.preferences.addon_enable(module='callboard_addon')")
         served = "from callboard_blender import addon\nanswer = addon.residence.app is not None"
         self.wait(lambda: self.run(served), "server")

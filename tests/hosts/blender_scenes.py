@@ -1,4 +1,4 @@
-"""Tries scenes like those of studios in one headless Blender process, case by case.
+"""Tries scenes like a studio's, case by case, in one headless Blender process.
 
 Run as ``python blender_scenes.py FOLDER``; prints a JSON object for each case. The cases are the
 functions of the modules named in ``MODULES`` whose names begin with ``test_``. Each gets a

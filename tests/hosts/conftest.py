@@ -52,7 +52,7 @@ def blender_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     try:
         if built := os.environ.get("CALLBOARD_ARCHIVES"):
             (addon,) = Path(built).glob("callboard-blender-*-legacy.zip")
-            # The Blender of another Debian sees no folder but this.
+            # The Blender in another Debian system sees no folder but this one.
             return Path(shutil.copy(addon, folder))
         return build_addon(folder)
     except BuildError as error:

@@ -179,8 +179,8 @@ class _XServer:
             return _card32(reply, 12)
 
     def _pid_of(self, window: int) -> int | None:
-        """Return the process of a window. An ancestor of the window may be the one that names the
-        process."""
+        """Return the id of the process that owns a window. An ancestor of the window may be the one
+        that names the process."""
         while window > _POINTER_ROOT:
             with self._ask("get_property", 0, window, self._pid_atom, _CARDINAL, 0, 1) as reply:
                 if _card32(reply, 16):

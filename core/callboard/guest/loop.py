@@ -4,7 +4,7 @@ The host runs :meth:`GuestLoop._tick` on its main thread whenever something is d
 alternates between a *slice* of the asyncio loop and a batch of main-thread turns, for at most
 ``host.budget`` seconds unless a single turn takes longer. A slice is ``run_forever()`` over a
 selector that calls ``loop.stop()`` instead of blocking. One of asyncio's private names is used:
-``_get_running_loop`` returns, without raising, the loop that runs in this thread.
+``_get_running_loop`` returns, without raising, the loop that is running in this thread.
 
 Between ticks a watcher thread waits in ``select()``, so an idle server costs nothing. When a tick
 that it requested hasn't moved for ``STAND_IN`` seconds (because the main thread is rendering or
@@ -35,8 +35,8 @@ from callboard.ports.host import Host
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: Seconds without a sign from the main thread after which the watcher stands in. A call that comes
-#: meanwhile waits as long, and has to be answered within 0.25 s.
+#: Seconds without a sign from the main thread after which the watcher stands in. A call that
+#: arrives in the meantime waits just as long, and has to be answered within 0.25 s.
 STAND_IN = 0.2
 #: Seconds that one slice may take while the watcher stands in.
 STAND_IN_BUDGET = 0.008
@@ -149,8 +149,8 @@ class GuestLoop:
         self.request_tick()
 
     def attend_turns(self) -> None:
-        """Have a queued turn served: end the slice if the main thread runs it, or else ask for a
-        tick. Call it on the loop."""
+        """Have a queued turn served: end the slice if the main thread is running the slice, or
+        else ask for a tick. Call it on the loop."""
         if self._owner == self._main:
             self.loop.stop()
         else:
@@ -169,8 +169,8 @@ class GuestLoop:
         self._selector.wake()
 
     def stalled_for(self) -> float:
-        """Return the seconds since the main thread's last sign, or 0.0 if the thread isn't overdue.
-        Call it from any thread."""
+        """Return the seconds since the main thread's last sign of life, or 0.0 if the thread isn't
+        overdue. Call it from any thread."""
         if self._rest.is_set():
             return 0.0
         return perf_counter() - self._last_sign() if self._main_is_away() else 0.0

@@ -60,8 +60,8 @@ class MainThread:
         return len(self._queue) + len(self._active)
 
     def submit(self, turn: Turn) -> None:
-        """Queue a turn. Call it on the server's loop. Raises HostBusy when the share of the turn's
-        client is used up, or when another client's script or render holds the main thread."""
+        """Queue a turn. Call it on the server's loop. Raises HostBusy when the turn's client
+        has used up its share, or when another client's script or render holds the main thread."""
         if (busy := self._behind_script(turn)) is not None:
             raise busy
         waiting = [one.owner.holder for one in self._queue]
@@ -153,7 +153,8 @@ class MainThread:
 
     def cancel(self, turn: Turn) -> None:
         """Cancel a turn. A queued turn never starts, a generator stops before its next slice, and a
-        plain function can check. A turn that goes on is interrupted. Runs on the server's loop."""
+        plain function can check whether it has been cancelled. A turn that goes on is interrupted.
+        Runs on the server's loop."""
         if turn.state is TurnState.RUNNING and not turn.cancelled:
             self._guest.loop.call_later(GRACE, self._interrupt, turn)
         turn.cancelled = True

@@ -86,8 +86,8 @@ class GuestSelector(selectors.BaseSelector):
             if now >= self.end:
                 self.more = True
                 self.stop()
-            # A request takes about six iterations. Asking the system at each would cost a sixth of
-            # its time.
+            # A request takes about six iterations. Asking the system in each one would cost a sixth
+            # of the request's time.
             if now < self._polled + POLL_INTERVAL:
                 return []
             self._polled = now

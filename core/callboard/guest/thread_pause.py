@@ -102,7 +102,7 @@ class PythonPermit:
 
     @property
     def summoned(self) -> bool:
-        """True while the main thread waits for this thread. Call it from any thread."""
+        """True while the main thread is waiting for this thread. Call it from any thread."""
         return self._summoned
 
     def leave(self, summon: Callable[[], None], stirs: Callable[[], object] = _always) -> None:
@@ -123,7 +123,7 @@ class PythonPermit:
         self._summon = None
 
     def wait(self, event: PausableEvent, seconds: float | None) -> bool:
-        """Wait at most that many seconds. Return whether the event was set. Call it on the thread
+        """Wait at most ``seconds``. Return whether the event was set. Call it on the thread
         itself."""
         if event._set:
             return True

@@ -1,7 +1,7 @@
 """A program started by a coroutine on a loop that can't wait for pipes: Windows' selector loop.
 
-Threads read, write and wait for the end. The protocol is notified on the loop, as by asyncio's own
-transports. So ``asyncio.create_subprocess_exec`` works in every coroutine tool.
+Threads read, write and wait for the program to end. The protocol is notified on the loop, as by
+asyncio's own transports. So ``asyncio.create_subprocess_exec`` works in every coroutine tool.
 """
 
 from __future__ import annotations

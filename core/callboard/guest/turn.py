@@ -48,7 +48,7 @@ class Interruptible:
         self.asked = False
         self._thread: int | None = None
         self._lock: threading.RLock
-        #: True when an exception arrived while the lock was taken or released.
+        #: True when an exception arrived while the lock was being taken or released.
         self._spoilt = False
 
     def run(self, function: Callable[[], T]) -> T:
@@ -163,7 +163,7 @@ class Turn:
         #: True for code that was written for this one call.
         self.script = False
         self.kind: Work = kind
-        #: The reason why the turn waits, in the artist's words.
+        #: The reason why the turn is waiting, in the artist's words.
         self.held_by: str | None = None
         self.held_since = 0.0
         self.state = TurnState.QUEUED

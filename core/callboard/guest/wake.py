@@ -1,8 +1,8 @@
-"""The signal that ends what the main thread waits for, such as ``time.sleep``.
+"""The signal that ends the main thread's waits, such as ``time.sleep``.
 
-A requested exception arrives between two instructions, so never while Python waits inside one. A
-signal's handler runs even then. ``SIGURG`` is ignored by every program that doesn't ask for it, and
-Windows has no such signal, so there a wait runs to its end.
+A requested exception arrives between two instructions, so it can't arrive while Python waits inside
+one. A signal's handler runs even then. ``SIGURG`` is ignored by every program that doesn't ask for
+it, and Windows has no such signal, so a wait on Windows runs to its end.
 
 While callboard's threads stand still, none of them can request anything. Then another process sends
 the signal, and the handler lets the threads run for a moment.
@@ -34,8 +34,8 @@ def _arrive(number: int, frame: object) -> None:
 
 
 def wakeable() -> Callable[[], None]:
-    """Let waits of this thread be ended, if it is Python's main thread and the application has no
-    handler of its own. Return a function that undoes this; call that function on the same
+    """Allow this thread's waits to be ended, if this is Python's main thread and the application
+    has no handler of its own. Return a function that undoes this; call that function on the same
     thread."""
     global _woken
     main = threading.main_thread().ident

@@ -1,6 +1,6 @@
 """Lets the artist hold Escape for a second to end a call that is blocking the main thread.
 
-The key is looked at on a thread of its own, because a busy X server answers late, and meanwhile the
+The key is checked on a separate thread, because a busy X server answers late, and meanwhile the
 server's loop has to answer other clients. The same thread loads the code for requests that end a
 call, because that takes seconds on a busy machine.
 """
@@ -62,7 +62,7 @@ class WayOut:
             self._looking = False
 
     def _check_key(self, permit: PythonPermit) -> None:
-        from callboard.guest.escape_key import escape_key  # Its imports may take long, too.
+        from callboard.guest.escape_key import escape_key  # Its imports may also be slow.
 
         is_held = escape_key()
         tick, logged = PausableEvent(), False

@@ -15,7 +15,7 @@ from callboard.guest.workers import Workers
 
 T = TypeVar("T")
 
-#: The number of threads for our own work that may take long: reading files, starting programs.
+#: The number of threads for our own work that may take a while: reading files, starting programs.
 LOOP_WORKERS = 8
 #: Seconds that tasks are given to finish when the loop is closed.
 END_PATIENCE = 2.0

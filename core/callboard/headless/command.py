@@ -35,7 +35,7 @@ def run(
     _speak_utf8()
     try:
         arguments = parser_of(words).parse_args(words)
-    except KeyboardInterrupt:  # Ctrl+C was pressed while a command's module was imported.
+    except KeyboardInterrupt:  # Ctrl+C was pressed while a command's module was being imported.
         return 130
     try:
         status = int(arguments.run(arguments))

@@ -56,7 +56,8 @@ def outward(mesh: MeshData) -> list[bool]:
 
 
 def faces_to_turn(mesh: MeshData, side: FacesLook) -> list[bool]:
-    """Return, for each face, whether to turn it so that all faces face that side."""
+    """Return, for each face, whether to turn it so that all faces point the way that ``side``
+    asks for."""
     if side == "flip":
         return [True] * len(mesh.counts)
     return [turned != (side == "inside") for turned in outward(mesh)]

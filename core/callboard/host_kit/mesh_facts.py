@@ -65,8 +65,8 @@ def counted(mesh: MeshData) -> dict[str, int]:
 
 
 def rounded(counts: Mapping[str, int], corners: int, levels: int) -> dict[str, int]:
-    """Return the ``{vertices, edges, faces, triangles}`` of a mesh after that many rounds of
-    Catmull and Clark: each corner of a face becomes a face of four corners."""
+    """Return the ``{vertices, edges, faces, triangles}`` of a mesh after ``levels`` rounds of
+    Catmull-Clark subdivision: each corner of a face becomes a face with four corners."""
     vertices, edges, faces, triangles = (
         counts[key] for key in ("vertices", "edges", "faces", "triangles")
     )
@@ -105,7 +105,7 @@ def _overlap(counts: Sequence[int], uvs: Sequence[_Point]) -> float:
     if not step or step != step or step == float("inf"):
         return 1.0 if len(counts) > 1 else 0.0
     places = [((u - low[0]) / step, (v - low[1]) / step) for u, v in zip(us, vs, strict=True)]
-    #: The columns of each row that one face covers, or more than one, as the bits of a number.
+    #: For each row, the columns that any face covers, and that more than one covers, as bits.
     once: dict[int, int] = {}
     twice: dict[int, int] = {}
     for face in faces_of(counts, range(len(uvs))):

@@ -1,4 +1,4 @@
-"""Checks for paths that an application would misread. Several hosts use them for ``Host.misreads``.
+"""Checks for paths that an application would misread, shared by several hosts' ``Host.misreads``.
 The checks use only the path's text. Call them from any thread."""
 
 from __future__ import annotations

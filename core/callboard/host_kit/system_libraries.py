@@ -1,5 +1,5 @@
-"""The libraries that Blender's Python module links to and that a Linux without a desktop doesn't
-have."""
+"""The libraries that Blender's Python module links to and that a Linux system without a desktop
+doesn't have."""
 
 from __future__ import annotations
 

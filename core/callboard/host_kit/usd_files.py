@@ -25,7 +25,7 @@ def open_stage(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
         raise HostError(f"there is no file '{name}' there")
     check_usd_nesting(path)
     try:
-        # A file read before may have changed since, and OpenUSD keeps what it has read.
+        # A file that was read earlier may have changed since, and OpenUSD keeps what it reads.
         known = sdf.Layer.Find(path)
         if known is not None:
             known.Reload(True)

@@ -24,11 +24,11 @@ _COMPUTED = "`"
 
 
 def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, usd: Any, utils: Any) -> None:
-    """Raise HostError when this call is held to its roots and the file leads out of them: by a
-    sublayer, a reference, a payload, a clip, a texture, in a variant that isn't selected, or in a
-    file that it names. A file that OpenUSD reads with errors is refused too, because OpenUSD may
-    use the part that it read before the error. ``ar`` to ``utils`` are ``pxr.Ar``, ``Sdf``, ``Tf``,
-    ``Usd`` and ``UsdUtils``."""
+    """Raise HostError when this call is held to its roots and the file leads out of them:
+    through a sublayer, a reference, a payload, a clip or a texture, even in a variant that isn't
+    selected, or in a file that it names. A file that OpenUSD reads with errors is refused too,
+    because OpenUSD may use the part that it read before the error. ``ar`` to ``utils`` are
+    ``pxr.Ar``, ``Sdf``, ``Tf``, ``Usd`` and ``UsdUtils``."""
     if not held_to_roots():
         return
     reader = _Reader(ar, sdf, tf, usd, utils)

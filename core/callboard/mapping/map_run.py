@@ -28,7 +28,7 @@ class MapRun:
     def __init__(self, name: str, job_id: str, tool: str, owner: Owner) -> None:
         self.owner = owner
         self.name, self.job_id, self.tool = name, job_id, tool
-        #: The kind of hosts that run the map.
+        #: The kind of host that runs the map.
         self.kind = ""
         self.state: State = "preparing"
         self.total = 0

@@ -229,7 +229,8 @@ class Maps:
         of_token = [run for (whose, _), run in self._runs.items() if whose == asker.holder]
         named = [run for run in of_token if name in (run.name, run.job_id)]
         if named and not may_see(named[0].owner, asker):
-            raise InvalidParams(_NO_SUCH_RUN)  # After None, callers would find its report on disk.
+            # If this returned None, callers would find the run's report on disk.
+            raise InvalidParams(_NO_SUCH_RUN)
         return named[0] if named else None
 
     def _unmade(self, id: str, asker: Owner) -> Job | None:

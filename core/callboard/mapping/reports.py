@@ -66,7 +66,7 @@ class Reports:
         write_private(path, "".join(json.dumps(row) + "\n" for row in rows))
         old = time.time() - _KEPT * 86_400
         written = {other: other.stat().st_mtime for other in self._folder.glob("map-*")}
-        # After a clock has jumped ahead, the reports of all earlier days look old.
+        # After a clock has jumped ahead, the reports from all earlier days look old.
         if len({at // 86_400 for at in written.values() if at >= old}) >= _DAYS:
             for other in (other for other, at in written.items() if at < old):
                 other.unlink(missing_ok=True)

@@ -127,7 +127,7 @@ class Controls:
     # -- commands ---------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Refuse calls, even waiting ones, with ``paused`` from now on. Lists still work."""
+        """Refuse calls from now on, even waiting ones, with ``paused``. Lists still work."""
         self._do(self._dispatcher.pause)
 
     def stop(self) -> None:
@@ -274,7 +274,7 @@ class Controls:
         self._do(self._refresh_catalog)
 
     def refresh(self) -> None:
-        """Request a new snapshot, soon."""
+        """Have a new snapshot published soon."""
         if self._dispatcher.closed:
             last = self.status.snapshot
             ended = replace(last, serving=False, clients=(), calls=(), questions=(), stalled_ms=0)

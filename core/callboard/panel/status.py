@@ -97,7 +97,7 @@ class CallStatus:
     total: float | None = None
     message: str | None = None
     arguments: Any = None
-    #: The artist's action that the call waits for.
+    #: The artist's action that the call is waiting for.
     held_by: str | None = None
 
 
@@ -267,7 +267,7 @@ class Snapshot:
     bundles: tuple[BundleStatus, ...] = ()
     #: The changes that this server's calls made, oldest first.
     changes: tuple[SceneChange, ...] = ()
-    #: What isn't kept because the disk is at fault, in sentences, or empty.
+    #: Sentences about the things that aren't kept because the disk is at fault, or empty.
     not_kept: str = ""
     #: Number of calls that ended, so that a view knows when to read the records again.
     ended_calls: int = 0

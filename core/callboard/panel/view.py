@@ -87,7 +87,7 @@ class ServedView:
             part.watch(changed)
 
     def snapshot(self, scene: str) -> Snapshot:
-        """Return the present state. ``scene`` is the open scene's file."""
+        """Return the current state. ``scene`` is the open scene's file."""
         identity, dispatcher, roots = self._host.identity, self._dispatcher, self._roots
         stall, served = dispatcher.main.stall(), self._serving()
         # A client whose connection broke counts again once it comes back.

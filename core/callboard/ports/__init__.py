@@ -7,7 +7,7 @@ decide what the host can do.
 
 Threads: every method of a port runs on the host's main thread.
 
-Conventions of every port. Lengths are in scene units, angles in degrees, times in frames, and the
+Conventions for all ports. Lengths are in scene units, angles in degrees, times in frames, and the
 sizes of images in pixels. Colors are linear ``[r, g, b]``. Axes are the host's own;
 ``SceneReader.info`` gives the up axis. Transforms are local, relative to the parent; ``rotate`` is
 Euler XYZ. An object is named by its bare name if that is unique, or by the host's full path;

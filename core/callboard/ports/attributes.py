@@ -36,8 +36,9 @@ class AttributesPort(Protocol):
 
     def get(self, name: str, attribute: str) -> Json:
         """Return ``{path, attribute, type, value, writable}``, with ``type`` in the host's own
-        words. A long list has its first thousand elements, and ``count`` is its length. ``doubt``
-        is as in ``SceneReader``. Raises HostError when there is no such attribute."""
+        words. A long list is cut after its first thousand elements, and ``count`` is its full
+        length. ``doubt`` is as in ``SceneReader``. Raises HostError when there is no such
+        attribute."""
 
     def set(self, name: str, attribute: str, value: object) -> str:
         """Set the attribute, or add it to the object if there is none with that name. Return the

@@ -14,7 +14,7 @@ Severity = Literal["error", "warning", "hint"]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of an object or of the scene. ``object`` is the object's path, or empty for the
+    """A fault in an object or in the scene. ``object`` is the object's path, or empty for the
     scene. ``fix`` is the call that fixes the fault, ``{tool, arguments}``, or None when only a
     person can."""
 
@@ -61,8 +61,8 @@ class UsedFile:
 
 class CheckPort(Protocol):
     """Capability ``check``. Changes nothing. Runs on the main thread. A port may also have
-    ``object_faults(path)``, which returns the faults of an object that only the host knows, by the
-    rules ``not_deformed``, ``not_rendered``, ``no_effect`` and ``broken_drivers``."""
+    ``object_faults(path)``, which returns those of an object's faults that only the host knows
+    of, by the rules ``not_deformed``, ``not_rendered``, ``no_effect`` and ``broken_drivers``."""
 
     def fix(self, rule: str, path: str) -> Json | None:
         """Return the call that fixes what this rule found at this path, ``{tool, arguments}``, or

@@ -102,7 +102,7 @@ class Host(ABC):
     @property
     def burst(self) -> float:
         """Seconds that a step, after it has served a call, waits for another call, within the
-        budget. On Windows a wait may last a tick of the clock, 15.6 ms, so it is 0 when there is a
+        budget. On Windows a wait may last a clock tick, 15.6 ms, so this is 0 when there is a
         window."""
         if self._alone:
             return 0.25

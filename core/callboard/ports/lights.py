@@ -16,7 +16,7 @@ class LightsPort(Protocol):
 
     ``color``; ``power``, the radiation that leaves a point, spot or area, in watts, or that arrives
     from a sun, in watts per square meter; ``intensity``, the host's own number for the same;
-    ``exposure``, stops on top; ``size``, ``[width, height]`` of an area, ``[diameter, diameter]``
+    ``exposure``, extra stops; ``size``, ``[width, height]`` of an area, ``[diameter, diameter]``
     of a point or spot; ``angle``, a sun's diameter or a spot's whole cone, in degrees; ``blend``,
     the soft part of a spot's cone, 0 to 1. A value that a kind doesn't have is None, and setting it
     is an error.

@@ -58,11 +58,11 @@ class LookPort(Protocol):
         artist's view or a scene camera."""
 
     def boxes(self) -> Iterable[tuple[Point, Point]]:
-        """Return the low and high corner, in the world, of everything visible."""
+        """Return boxes around everything visible, each as its low and high corner in the world."""
 
 
 class Picks(Protocol):
-    """An optional part of a port ``look``; without it, no object can be picked in a picture. Runs
+    """An optional part of the port ``look``; without it, no object can be picked in a picture. Runs
     on the main thread."""
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:

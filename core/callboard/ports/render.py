@@ -25,7 +25,7 @@ class RenderPort(Protocol):
 
 
 class MakesSmall(Protocol):
-    """An optional part of a port ``render``. Without it only PNG files can be scaled down."""
+    """An optional part of the port ``render``. Without it, only PNG files can be scaled down."""
 
     def small(self, path: str, longest: int) -> bytes:
         """Return the picture in that file with at most ``longest`` pixels on its longer side, as a

@@ -63,7 +63,7 @@ class SceneReader(Protocol):
         isn't shown. With ``users``, also return ``used_by``. Optional."""
 
     def summaries(self) -> Iterable[Json]:
-        """Return ``{name, path, type, parent}`` of every object, in scene order. If the result
+        """Return ``{name, path, type, parent}`` for every object, in scene order. If the result
         supports ``len`` and slicing, only the entries of the requested page are made. The result
         may be read after the scene has changed; the entry of an object removed since then has only
         its name. If a slice has ``named(fits)``, entries are made only for objects whose bare

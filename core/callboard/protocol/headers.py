@@ -52,7 +52,7 @@ def decode_value(value: str) -> str:
 
 def add_trace(params: Json, headers: Mapping[str, str]) -> None:
     """Put the trace context of the headers into a request's ``_meta``, unless it has one. From
-    there it travels with the request, through a gateway too."""
+    there it travels with the request, even through a gateway."""
     given = headers.get(TRACE, "").strip()
     if is_trace(given):
         meta = params.setdefault("_meta", {})
@@ -61,7 +61,7 @@ def add_trace(params: Json, headers: Mapping[str, str]) -> None:
 
 
 def is_trace(text: str) -> bool:
-    """Return whether a text is a W3C ``traceparent``."""
+    """Return whether ``text`` is a W3C ``traceparent``."""
     return _TRACEPARENT.fullmatch(text) is not None
 
 

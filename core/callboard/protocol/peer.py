@@ -108,8 +108,8 @@ def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
 
 
 def undeclared(capabilities: Mapping[str, Any], asks: Iterable[Ask]) -> Json:
-    """Return the further capabilities that a client with these would have to declare to be asked
-    ``asks``."""
+    """Return the capabilities, besides the given ones, that a client would have to declare before
+    it could be asked ``asks``."""
     needed: Json = {}
     for ask in asks:
         if lacks(capabilities, ask.needs):
@@ -159,7 +159,7 @@ class Peer:
         notifications. Call it on the server's loop."""
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:
-        """Ask outside any request, which is possible in a session only. Raises AskFailed."""
+        """Ask outside any request, which is possible only in a session. Raises AskFailed."""
         raise AskFailed("this client can only be asked during a call")
 
 
@@ -215,8 +215,8 @@ class PeerRequest(ABC):
 
 
 class UnaskableRequest(PeerRequest):
-    """One request whose client receives nothing before the answer, and can't be asked. ``why`` is
-    the error's message if something asks it."""
+    """One request whose client receives nothing before the answer, and can't be asked
+    anything. ``why`` is the message of the error that every question gets."""
 
     def __init__(self, peer: Peer, id: Id, method: str, params: Json, why: str) -> None:
         super().__init__(peer, id, method, params)

@@ -9,7 +9,7 @@ from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.protocol.jsonrpc import Id, Response
 
-#: Maximum number of characters kept of an error's message.
+#: Maximum number of characters of an error's message that are kept.
 MESSAGE_LIMIT = 2000
 
 

@@ -243,7 +243,7 @@ class SessionRequest(PeerRequest):
 
     def _stream(self) -> Channel:
         """Return the request's own stream, without falling back to the session: the session would
-        queue the messages that are being flushed again, without end."""
+        endlessly requeue the messages that are being flushed."""
         channel = self.channel
         return channel._stream() if isinstance(channel, SessionRequest) else channel
 

@@ -111,7 +111,7 @@ class Subscriptions:
                 listener.tell(method, {})
 
     def resource_updated(self, uri: str) -> None:
-        """Notify the clients that watch the resource that its content has changed."""
+        """Report a change in the resource's content to the clients that watch the resource."""
         method, params = "notifications/resources/updated", {"uri": uri}
         for session in self._sessions():
             if uri in session.watched:

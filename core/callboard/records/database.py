@@ -137,7 +137,7 @@ def _keep_private(folder: Path) -> None:
 
 def _leave_wal(db: sqlite3.Connection) -> None:
     """Switch from WAL, which network file systems break and which an earlier version used. While
-    a process of that version has the database open, it stays in WAL."""
+    a process running that version has the database open, the database stays in WAL."""
     with suppress(sqlite3.OperationalError):
         db.execute("PRAGMA journal_mode = DELETE").fetchone()
 
@@ -153,8 +153,8 @@ def is_damaged(error: Exception) -> bool:
 
 
 def is_locked(error: Exception) -> bool:
-    """Return whether another process, such as one that makes a report, has kept the database locked
-    for longer than a writer waits."""
+    """Return whether another process, such as one that is making a report, has kept the database
+    locked for longer than a writer waits."""
     return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
 
 

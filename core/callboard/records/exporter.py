@@ -39,7 +39,7 @@ class NotSent(Exception):
 
 class Sink(Protocol):
     """A place that records are sent to. ``key`` identifies it in the database. ``batch`` is the
-    number of records sent at once. ``every`` is the number of seconds between two looks for new
+    number of records sent at once. ``every`` is the number of seconds between two checks for new
     records, and ``longest_wait`` the maximum number of seconds between two attempts."""
 
     key: str
@@ -93,7 +93,7 @@ class Exporter:
                 wait = self._sink.every
             except (OSError, sqlite3.Error, NotSent) as error:
                 failures += 1
-                # Half of the wait is random, so that a studio's machines don't come back all at
+                # Half of the wait is random, so that a studio's machines don't all come back at
                 # once.
                 longest = min(self._sink.every * 2**failures, self._sink.longest_wait)
                 wait = longest * random.uniform(0.5, 1.0)

@@ -52,7 +52,7 @@ class Journal:
     it."""
 
     def __init__(self, folder: Path) -> None:
-        """Create the journal. Raises OSError when the folder can't be written."""
+        """Create the journal. Raises OSError when the folder can't be written to."""
         name = f"{_machine()}-{os.getpid()}-{secrets.token_hex(4)}{SUFFIX}"
         self.path = folder / name
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND | getattr(os, "O_BINARY", 0)
@@ -136,7 +136,7 @@ def _keeps_room(fd: int) -> bool:
 
 def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], int]:
     """Return the complete lines from ``offset`` on, and the offset at which they end. ``block``
-    is the number of bytes to read. It is doubled until they contain a complete line. An incomplete
+    is the number of bytes to read. It is doubled until a complete line has been read. An incomplete
     line isn't returned, because it hasn't been acknowledged. Raises OSError."""
     # Each system call releases the interpreter and takes it back, so each reads a whole block.
     with path.open("rb", buffering=0) as file:

@@ -19,7 +19,8 @@ from callboard.ground.folders import data_folder
 ROTATE = 2**20
 #: Maximum number of files that are kept.
 KEPT = 40
-#: Maximum number of characters kept of one record, and how many more are searched for secrets.
+#: Maximum number of characters of one record that are kept, and number of further characters that
+#: are searched for secrets.
 RECORD_LIMIT, MARGIN = 20_000, 4_000
 #: Characters that terminals obey, except for tabs and line ends.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
@@ -32,7 +33,7 @@ def default_folder() -> Path:
 
 class LogFile(Listening):
     """The log file of a server, made when it starts. ``clean`` removes secrets from a string. Call
-    it from any thread. If the disk can't be written, the lines are lost, without an error."""
+    it from any thread. If the disk can't be written to, the lines are lost, without an error."""
 
     def __init__(self, name: str, clean: Callable[[str], str], folder: Path | None = None) -> None:
         super().__init__()

@@ -38,8 +38,8 @@ _ATTRIBUTES = {
 
 
 class OtlpSink:
-    """The sink for a collector. The path of its address is ``/v1/traces`` unless it has one. A
-    change whose end isn't recorded isn't sent, because a span has an end."""
+    """The sink for a collector. ``/v1/traces`` is added to an address that has no path. A change
+    whose end isn't recorded isn't sent, because a span must have an end."""
 
     batch, every, longest_wait = 100, 2.0, 300.0
 

@@ -19,7 +19,7 @@ from callboard.records.model import UNFINISHED, CallRecord, Outcome
 
 _ALL = tuple(range(len(schema.COLUMNS)))
 _OUTCOME = schema.COLUMNS.index("outcome")
-#: The view with every record, on a connection of :meth:`Reader.connect`.
+#: The view with every record, on a connection from :meth:`Reader.connect`.
 EVERYTHING = "everything"
 MAX_PAGE = 500
 

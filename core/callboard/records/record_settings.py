@@ -36,7 +36,7 @@ def place_of(
     identity: HostIdentity, scene: str | None, folders: Sequence[str], machine: str
 ) -> CallPlace:
     """Return the place of calls in that application. ``folders`` are those of the host's project.
-    The site's name for the project comes first."""
+    The site's own name for the project takes precedence."""
     project = os.environ.get("CALLBOARD_PROJECT") or next(iter(folders), None)
     app = f"{identity.name} {identity.version}".strip()
     return CallPlace(login_name(), machine, app, scene, project)

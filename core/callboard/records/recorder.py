@@ -109,7 +109,7 @@ class Recorder:
             and not self._store.results
             and "traceparent" not in call.request.meta
         ):
-            # Most calls come here while their clients wait: see benchmarks/recording.py.
+            # Most calls get here while their clients are waiting: see benchmarks/recording.py.
             name, recorded = call.tool.name, call.request.peer.recorded
             middle = recorded.get(name)
             if middle is None:

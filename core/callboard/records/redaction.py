@@ -141,7 +141,7 @@ class Redactor:
 
     @cached_property
     def _hints(self) -> re.Pattern[str]:
-        # Compiled at first use, so that the start isn't delayed and can add this server's token.
+        # Compiled on first use, so that startup isn't delayed and can add this server's token.
         return re.compile("|".join(map(re.escape, self._hint_words)))
 
     def text(self, text: str) -> str:
@@ -237,8 +237,8 @@ class Redactor:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return the patterns and their replacements. They are compiled when a text might contain one
-    for the first time."""
+    """Return the patterns and their replacements. They are compiled the first time that a
+    text might match one."""
     # No pattern repeats without bound before it is sure of a match, because the text may be
     # hostile.
     return (

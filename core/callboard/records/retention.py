@@ -41,7 +41,8 @@ def apply(db: sqlite3.Connection, retention: Retention) -> None:
 
 def _is_usual(db: sqlite3.Connection, retention: Retention, oldest: float) -> bool:
     """Return whether there are records from several days since ``oldest``. After a clock has jumped
-    ahead, the records of all earlier days look old, and the clock may be set right the next day."""
+    ahead, the records from all earlier days look old, and the clock may be set right the next
+    day."""
     which = "SELECT count(DISTINCT CAST(started / 86400 AS INT)) FROM calls WHERE started >= ?"
     (days,) = db.execute(which, (oldest,)).fetchone()
     return int(days) >= min(DAYS, retention.days)

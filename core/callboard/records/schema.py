@@ -91,7 +91,7 @@ VERSION = len(MIGRATIONS)
 @lru_cache(maxsize=64)
 def insert(columns: tuple[int, ...], rows: int, table: str = "calls") -> str:
     """Return the statement that adds this many rows of these columns, which are numbers in
-    :data:`COLUMNS`. A row whose call is there already is left out."""
+    :data:`COLUMNS`. A row whose call is already in the table is left out."""
     filled = ", ".join(COLUMNS[number] for number in columns)
     row = f"({', '.join('?' * len(columns))})"
     return f"INSERT OR IGNORE INTO {table} ({filled}) VALUES {', '.join([row] * rows)}"
@@ -134,7 +134,7 @@ _encode = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode
 
 
 def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -> bytes:
-    """Return the journal line of a call with its newline. It is redacted, bounded and ASCII. This
+    """Return a call's journal line, with its newline. The line is redacted, bounded and ASCII. This
     runs before the call is answered, so parts that many calls share are encoded once."""
     message, intent, missing = call.error_message, call.intent, call.missing
     code, queue, main = call.error_code, call.queue_ms, call.main_thread_ms
@@ -169,7 +169,7 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
 
 
 def plain_middle(tool: Sequence[str | None], who: Sequence[str | None]) -> str:
-    """Return the middle of a journal line for a call that succeeded without anything special. It is
+    """Return the middle of the journal line of an ordinary call that succeeded. The middle is
     the same for every call to one tool by one client. ``tool`` is its name and its skill, ``who``
     the columns from ``client_name`` to ``host``."""
     name, skill = tool
@@ -187,9 +187,9 @@ def plain_line(
     place: str,
     arguments: str,
 ) -> bytes:
-    """Return the journal line of a call with such a middle, in a quarter of the time of
-    :func:`to_line`. ``call_id`` is one of ours, ``place`` is a CallPlace's :func:`names`, and
-    ``arguments`` comes from :meth:`Redactor.json`."""
+    """Return the journal line of a call with a :func:`plain_middle`, in a quarter of the time
+    that :func:`to_line` takes. ``call_id`` is one of ours, ``place`` is a CallPlace's
+    :func:`names`, and ``arguments`` comes from :meth:`Redactor.json`."""
     # Whole numbers with an exponent, because floats take three times as long to format.
     return (
         f'["{call_id}",{int(started * 1e6)}e-6,{int(seconds * 1e6)}e-3,{middle},'

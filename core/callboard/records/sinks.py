@@ -67,7 +67,7 @@ def sink_of(address: str) -> Sink:
     if parts.scheme in _PORTS:
         return SyslogSink(address, parts)
     if parts.scheme == "otlp":
-        from callboard.records.otlp import OtlpSink  # This needs packages of its own.
+        from callboard.records.otlp import OtlpSink  # This needs additional packages.
 
         return OtlpSink(address)
     raise ValueError(f"'{address[:200]}' isn't an address for records; write {FORMS}")

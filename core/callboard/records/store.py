@@ -1,5 +1,6 @@
-"""The store of calls. A call is safe from a killed process before it is answered. Storing it is
-cheap, and doesn't make the call fail, unless the setting ``records`` is ``required``.
+"""The store of calls. By the time a call is answered, its record is safe even if the process is
+killed. Storing it is cheap, and doesn't make the call fail, unless the setting ``records`` is
+``required``.
 
 :meth:`Store.record` appends one line to a journal and returns; one writer thread folds the journal
 into SQLite. When neither can be written, records stay in memory until one can. Records that are
@@ -120,7 +121,7 @@ class Store:
 
     def open(self) -> None:
         """Create the journal and start the writer. Call it from any thread. Never raises, even if
-        the disk can't be written."""
+        the disk can't be written to."""
         if self._thread is not None:
             return
         self._stopping = False
@@ -134,7 +135,7 @@ class Store:
         self._thread.start()
 
     def record(self, call: CallRecord) -> bool:
-        """Keep a call. Return whether the call is safe now even if the process is killed. Call it
+        """Keep a call. Return whether the call is now safe even if the process is killed. Call it
         from any thread. Never raises, never waits for the database."""
         try:
             with_result = self.results or call.outcome == "error"
@@ -272,7 +273,8 @@ class Store:
             self._leave_database()
 
     def _gather(self) -> None:
-        """Wait until no more calls are recorded, or until a recorded call can't wait any longer."""
+        """Wait until no more calls are being recorded, or until a recorded call can't wait any
+        longer."""
         deadline = monotonic() + BUSY
         size = self._size()
         while not self._permit.wait(self._hurry, GATHER):
@@ -302,7 +304,7 @@ class Store:
         except schema.NewerSchema as error:
             reason = f"{error}; update callboard"
         except StorageFailure as error:
-            if is_locked(error):  # The journal keeps the calls while a report is made.
+            if is_locked(error):  # The journal keeps the calls while a report is being made.
                 self._late = True
                 return False
             reason = _reason(error)

@@ -64,8 +64,8 @@ def artist_routes(controls: Callable[[], Controls], instance: str) -> tuple[Rout
         stream = exchange.open_stream()
 
         def tell(snapshot: Snapshot) -> None:
-            # A server that is ending may report its last snapshot from any thread, so that snapshot
-            # isn't sent. The stream is about to end anyway.
+            # A server that is shutting down may report its last snapshot from any thread, so that
+            # snapshot isn't sent. The stream is about to end anyway.
             if snapshot.serving:
                 stream.send(snapshot_as_json(snapshot))
 
@@ -142,7 +142,7 @@ _ACTS: dict[str, Callable[[Controls, str], Awaitable[Json]]] = {
 
 
 def _asked_here(snapshot: Snapshot) -> list[QuestionStatus]:
-    """Return the questions, without those about other machines, which the gateway asks."""
+    """Return the questions except those about other machines, which the gateway asks."""
     return [one for one in snapshot.questions if one.subject != OTHER_MACHINE]
 
 

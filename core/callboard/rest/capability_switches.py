@@ -1,5 +1,5 @@
-"""The routes through which clients read the capabilities that this host offers, and the user's
-commands change them."""
+"""The routes through which clients read the capabilities that this host offers, and through which
+the user's commands change them."""
 
 from __future__ import annotations
 

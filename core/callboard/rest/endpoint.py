@@ -82,7 +82,7 @@ class RestEndpoint:
             self._fail(incoming, error)
             return
         task = asyncio.get_running_loop().create_task(self._answer(route, asked))
-        # The loop keeps weak references only; a task without another reference may vanish.
+        # The loop keeps only weak references; a task without another reference may vanish.
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         incoming.on_gone = task.cancel

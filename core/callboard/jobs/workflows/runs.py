@@ -101,7 +101,7 @@ class Workflows:
         return [{key: run[key] for key in run if key != "steps"} for run in newest[:RECENT]]
 
     async def cancel(self, id: str, asker: Owner) -> Json:
-        """Cancel a run of this instance and return its outcome. Raises InvalidParams."""
+        """Cancel a run on this instance and return its outcome. Raises InvalidParams."""
         run = self._live(id, asker)
         if run is None:
             if self._not_begun(id, asker) is not None:

@@ -97,7 +97,7 @@ def _tell(name):
 
 
 def _remove(callbacks, callback):
-    # Callbacks are compared by identity, although Python makes a new object at each access to a
+    # Callbacks are compared by identity, although Python makes a new object on each access to a
     # method.
     for index, each in enumerate(callbacks):
         if each is callback:

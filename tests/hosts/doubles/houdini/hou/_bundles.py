@@ -1,4 +1,4 @@
-"""Named bundles of nodes, of any network."""
+"""Named bundles of nodes from any network."""
 
 from __future__ import annotations
 

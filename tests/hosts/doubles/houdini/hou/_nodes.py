@@ -39,7 +39,7 @@ class NodeTypeCategory:
 
 
 class NodeType:
-    """A type of nodes. ``hou.ApexNodeType`` is another kind of type."""
+    """A type of node. ``hou.ApexNodeType`` is another kind of type."""
 
 
 @guarded

@@ -33,7 +33,7 @@ class Keyframe(BaseKeyframe):
         self._value = float(value)
 
     def setSlopeAuto(self, on):
-        """Do nothing: no answer of this double depends on it."""
+        """Do nothing: no answer from this double depends on it."""
 
     def value(self):
         return self._value

@@ -57,7 +57,7 @@ class Session(Soft):
         #: Suffixes of geometry that this Houdini can't translate.
         self.no_translator: set[str] = set()
         self.view_camera = ""
-        #: The artist's viewpoint without a camera.
+        #: The artist's viewpoint when the view has no camera.
         self.view_from = (0.0, 0.0, 20.0)
         #: The view's style for each kind of object, and whether it shows materials.
         self.view_modes: dict[str, Any] = {}

@@ -86,7 +86,7 @@ class Type:
     parms: dict[str, Parm] = field(default_factory=dict)
     label: str = ""
     inputs: int = 1
-    #: By the parameter that counts the entries, the parameters of each entry. Entries are numbered
+    #: The parameters of each entry, by the parameter that counts the entries. Entries are numbered
     #: from 1.
     multi: dict[str, dict[str, Parm]] = field(default_factory=dict)
     #: The inputs of shader nodes.

@@ -40,7 +40,7 @@ def new_settings():
 
 
 class pluginManager:
-    """Loads plug-ins that 3ds Max would load at their first use."""
+    """Loads plug-ins that 3ds Max would load on first use."""
 
     @staticmethod
     def loadClass(plug_in):

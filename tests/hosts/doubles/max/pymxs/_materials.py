@@ -128,7 +128,7 @@ def converted(kind, value, name):
 
 
 def key_of(values, name):
-    """Return the key in MAXScript's way, which ignores case."""
+    """Return the key as MAXScript finds it, ignoring case."""
     for key in values:
         if key.lower() == name.lower() and not key.startswith("_"):
             return key

@@ -102,7 +102,7 @@ def turned(of: Polygons, numbers) -> None:
 
 
 def smoothed(of: Polygons, angle: float) -> None:
-    """Put faces that meet at ``angle`` or flatter into a common group."""
+    """Group together the faces that meet at ``angle`` or flatter."""
     normals = [_normal([of.points[at] for at in face]) for face in of.faces]
     beside = {}
     for number, face in enumerate(of.faces):

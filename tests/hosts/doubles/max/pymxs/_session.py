@@ -23,7 +23,7 @@ EVENTS = {
 
 
 class Session(Soft):
-    """The only session of the process; ``reset`` makes it new."""
+    """The only session of the process; ``reset`` starts it afresh."""
 
     def __init__(self) -> None:
         self.main = threading.get_ident()
