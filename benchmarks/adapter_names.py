@@ -233,7 +233,7 @@ def planned(host: str, count: int, seed: int) -> list[Mistake]:
 
 
 def misspelled(word: str, host: str, chance: random.Random) -> str:
-    """Return the word with one letter twice, which no application has."""
+    """Return the word with one letter doubled, such that no application has that name."""
     everything = names.known(host) | names.unsourced(host) | names.own_words()
     while True:
         at = chance.randrange(len(word))

@@ -40,10 +40,10 @@ CONTENDERS = (
 CONNECTIONS = (1, 16, 64)
 CALL: dict[str, Any] = {"name": "echo", "arguments": {"value": 3}}
 WARM_UP = 300
-#: A server is idle if it uses at most one hundredth of a second of processor time in so many
+#: A server is idle if it uses at most one hundredth of a second of processor time in this many
 #: seconds. Ours moves records after half a second without calls.
 IDLE = 0.8
-#: Maximum seconds that a measurement waits for that.
+#: Maximum seconds that a measurement waits for its server to be idle.
 PATIENCE = 15.0
 
 

@@ -105,8 +105,8 @@ def find_python(versions: Sequence[str]) -> Interpreter:
 
 
 def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpreter]) -> str:
-    """Return a text about the Pythons that were found, why they don't fit, and what to install on
-    this machine."""
+    """Return a message that says which Pythons were found, why they don't fit, and what to install
+    on this machine."""
     for each in unusable:
         if each.version in versions and each.cpython and each.bits == 64:
             return (

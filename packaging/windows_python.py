@@ -83,7 +83,7 @@ int wmain(void) {
     return code;
 }
 """
-#: C source of the library from which Rust's extensions get random bytes, which Wine 8 doesn't have.
+#: C source of the library that gives Rust extensions random bytes. Wine 8 lacks this library.
 _RANDOM = """#include <windows.h>
 BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
 __declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE bytes, SIZE_T left) {

@@ -35,7 +35,7 @@ def put(name: str, data: Any, scene: Any) -> Any:
 
 
 def rigged(scene: Any) -> Any:
-    """Add a mesh that bones move, with keys below a strip, shape keys, weights and a driver."""
+    """Add a mesh that bones move, with keys in an NLA strip, shape keys, weights and a driver."""
     rig, skin = put("Rig", bpy.data.armatures.new("Rig"), scene), put("Skin", mesh("Skin"), scene)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")

@@ -40,7 +40,7 @@ def require_no_code(tool: str, capabilities: Sequence[str], value: Any, index: i
     if SCRIPT in capabilities and refers(value):
         raise BadReference(
             f"call {index}: {tool} runs code, so none of its arguments can be a {KEY}: a name or "
-            "a text from the scene would run unseen; write the values out, or call it on its own"
+            "text from the scene would run unseen; write the values out, or call it on its own"
         )
 
 

@@ -122,8 +122,8 @@ def moves() -> bool:
 
 
 def _repaired(path: str) -> None:
-    """Correct the units, because Blender writes the scene's numbers, and declares meters whatever
-    the scene's unit is."""
+    """Correct the units, because Blender writes the scene's numbers unconverted but declares
+    meters, whatever the scene's unit is."""
     stage = _opened(path)
     from pxr import UsdGeom
 

@@ -74,8 +74,8 @@ def require_plain(path: str) -> None:
     them would mean something else."""
     if not is_plain(path):
         raise HostError(
-            f"'{bare(path)}' has a different rotate order, a rotate axis or a joint orientation; "
-            "animate a parent of it instead"
+            f"'{bare(path)}' has a rotate axis, a joint orientation or a rotate order other "
+            "than xyz; animate a parent of it instead"
         )
 
 

@@ -191,7 +191,7 @@ def primitive(type, of) -> Polygons | None:
         return None
     rings = len(points) // _AROUND
     faces = []
-    # From the top down, or around a torus' tube from its outside up.
+    # From the top down or, for a torus, around the tube, upward from its outer edge.
     for ring in range(rings if type == "Torus" else rings - 1):
         here, next = ring * _AROUND, (ring + 1) % rings * _AROUND
         for at in range(_AROUND):

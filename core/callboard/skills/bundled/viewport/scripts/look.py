@@ -1,4 +1,4 @@
-"""The tool ``look``, which returns one picture, or several on one sheet, with numbers about it."""
+"""The tool ``look``, which returns one picture, or several on one sheet, and image statistics."""
 
 from __future__ import annotations
 
