@@ -5,10 +5,11 @@ into a copy of them.
     python benchmarks/adapter_names.py mutate FOLDER [--host maya] [--count 50] [--seed 1]
 
 The first form prints how many names, flags, tokens and properties ``test_adapter_names.py`` checks,
-and how many of them each version's facts have. The second form makes wrong names in a clone of the
-last commit in FOLDER: half of them don't exist, and half are others of the application's own, such
-as another flag of the same command. For each it runs that test, and then the adapter's other quick
-tests until one fails. A second run of the program continues where the first one ended.
+and how many of them each version's facts contain. The second form makes wrong names in a clone of
+the last commit in FOLDER: half of them don't exist, and half are other names that the application
+does have, such as another flag of the same command. For each it runs that test, and then the
+adapter's other quick tests until one fails. A second run of the program continues where the first
+one ended.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ def sites(host: str) -> Iterator[tuple[str, str, int, str]]:
 
 
 def told_by(host: str) -> set[str]:
-    """Return the names without a source that are the application's."""
+    """Return those names without a source that belong to the application."""
     told = json.loads((names.HERE / "facts/unsourced.json").read_text("utf-8"))[host]
     no = ("names that callboard gives", "suffixes of files", "Python's")
     return {name for reason, words in told.items() if reason not in no for name in words.split()}
@@ -115,7 +116,7 @@ def node_types(host: str) -> set[str]:
 
 
 def versions(host: str) -> dict[str, Any]:
-    """Return, for each version with facts, a function that says whether they have a name."""
+    """Return, for each version with facts, a function that says whether these contain a name."""
     told = names.facts(host)
     if host == "max":
         every = {

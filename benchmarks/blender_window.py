@@ -92,8 +92,8 @@ answer["materials"] = sorted(m.name for m in bpy.data.materials if m.users)
 answer["meshes"] = sorted(m.name for m in bpy.data.meshes if m.users)
 """
 PLACES = "answer = {o.name: list(o.location) for o in bpy.context.scene.objects}"
-#: Numbers in the order of ``COLUMNS``. Blender tells how much it has allocated only in the words of
-#: its status bar.
+#: Numbers in the order of ``COLUMNS``. Only the text of Blender's status bar says how much Blender
+#: has allocated.
 HELD = """
 import re, sys
 scene, units = bpy.context.scene, {"KiB": 1 / 1024, "MiB": 1, "GiB": 1024}
@@ -106,7 +106,8 @@ answer = [own, sys.getallocatedblocks(), *map(len, kinds)]
 COLUMNS = "seconds,MiB,Blender's MiB,Python's blocks,objects,meshes,materials,images,changes"
 #: Seconds between two lines of ``memory``, and between two of its changes.
 SAMPLE, PACE = 10.0, 1.0
-#: Each frees more. Debian's Blender takes memory from TBB's allocator, which keeps what is freed.
+#: Each of these frees more memory. Debian's Blender takes memory from TBB's allocator, which keeps
+#: freed memory.
 FREE = {
     "an empty file is loaded": "bpy.ops.wm.read_homefile(use_factory_startup=True, load_ui=False)",
     "Python collected": "import gc; gc.collect()",

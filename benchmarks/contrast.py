@@ -66,7 +66,7 @@ def on_palettes() -> Iterator[Row]:
 
 def main() -> int:
     lowest = 21.0
-    print("| theme | lowest contrast | of texts |\n|---|---|---|")
+    print("| theme | lowest contrast | texts |\n|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
         os.environ["CALLBOARD_HOME"] = folder
         reasons = [*filter(None, map(missing, ("freecad", "Xvfb", "xdotool")))]

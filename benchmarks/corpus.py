@@ -1,4 +1,4 @@
-"""Tries every tool that changes something on each file of a folder, and reports anything that is
+"""Tries, on each file of a folder, every tool that changes something, and reports anything that is
 lost.
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]

@@ -113,17 +113,17 @@ MAY = {
     ),
     "(geometry|blender_modelling)__apply(_modifiers)?": r"Object\.modifiers",
 }
-#: Blender rewrites relative paths for the folder of the saved file.
+#: When it saves, Blender rewrites relative paths to start from the saved file's folder.
 PATHS = ("filepath", "filepath_raw")
 #: Values that Blender doesn't write to files, or fills in when it opens one.
 NOT_SAVED = r"^Image Render Result|^Image Viewer Node|library_weak_reference"
-#: Values that Blender derives from the timeline when it evaluates a system of particles.
+#: Values that Blender derives from the timeline when it evaluates a particle system.
 FOLLOWING = r"particle_systems?\b.*point_cache\b"
 FRAMES = ("frame_start", "frame_end")
 #: Values that Blender derives from the shape, but not before something needs them.
 TEXTURE_SPACE = ("texspace_location", "texspace_size")
-#: Reading one of these of a UV layer creates an attribute. After a change, its name can be text
-#: from freed memory. The attributes themselves are read.
+#: Reading one of these properties of a UV layer creates an attribute. After a change, its name can
+#: be text from freed memory. The attributes themselves are read.
 CREATING = ("vertex_selection", "edge_selection", "pin")
 #: Values that no tool may change as a side effect.
 KEPT = r"fake_user|asset_data|\['|animation_data|constraints|particle|rigid_body|parent_(bone|type)"
@@ -221,7 +221,7 @@ class Contents:
             if name in TEXTURE_SPACE and getattr(struct, "use_auto_texspace", False):
                 continue
             if name == "pixels" and not struct.is_dirty:
-                continue  # These are the file's own, or are generated from other values.
+                continue  # Such pixels come from the file, or are generated from other values.
             if type == "COLLECTION":
                 self._collection(value, at, depth)
             elif type == "POINTER":
@@ -425,7 +425,7 @@ class Stage:
             self.call(kind, {"path": file})
             if self.undo_id is not None:
                 self._steps.clear()
-        # A mesh can't be read in Edit Mode, which undo leaves without a window.
+        # A mesh can't be read in Edit Mode, and without a window undo can end in that mode.
         if bpy.context.mode != "OBJECT":
             bpy.ops.object.mode_set(mode="OBJECT")
         bpy.data.batch_remove([bpy.data.objects[name] for name in without])
@@ -510,8 +510,8 @@ class Stage:
         bpy.ops.wm.save_as_mainfile(filepath=f"{path}.blend", copy=True)
 
     def read_by_another(self) -> Iterator[str]:
-        """Save, and yield every place where a process without callboard reads a different value
-        from the file."""
+        """Save, and yield every place whose value differs when a process without callboard reads
+        the file."""
         self.save(str(self._folder / "saved"))
         here = Contents(by_name=True)
         done = subprocess.run(

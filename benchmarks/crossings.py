@@ -1,4 +1,4 @@
-"""Counts the modules, the switches between modules and the Python calls of a request in core.
+"""Counts each request's modules, switches between modules and Python calls in core.
 
     python benchmarks/crossings.py [--tree DIR]
 
@@ -6,8 +6,8 @@ One process holds a real server on a real OpenUSD stage, with its loop, watcher 
 a client that uses the standard library only. Every kind of request is sent until caches are warm.
 Then a profiler on all threads counts the calls that each request makes. A call to a Python function
 counts if the function is core's own (bundled skills are left out, like a user's own). A switch is a
-call into a module other than the previous call's. Each row is the round with the fewest switches,
-because a busy machine only adds steps of the loop and the watcher to a request.
+call into a module other than the previous call's. Each row shows the round with the fewest
+switches, because a busy machine only adds steps of the loop and the watcher to a request.
 
 The gateway is measured in this process too, in front of a host in another process.
 ``install-skill`` runs in a process of its own, as a user starts it, and is counted from its first
@@ -213,7 +213,7 @@ def main() -> int:
     parser.add_argument("--tree", type=Path, default=THIS_TREE, help="another checkout")
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument(
-        "--show", metavar="KIND", help="also list the modules of that kind, by calls"
+        "--show", metavar="KIND", help="also list the modules of that kind of request, by calls"
     )
     arguments = parser.parse_args()
     tree = arguments.tree.resolve()

@@ -233,7 +233,7 @@ def scale(skills: Path, counts: list[int], stand_ins: list[int]) -> None:
                 flush=True,
             )
             run(scheduler, 500, 0.0, host="stand-in")
-            for what, milliseconds in (("tiny tasks", 0.0), ("as if of 5 s", 5000.0)):
+            for what, milliseconds in (("tiny tasks", 0.0), ("simulated 5 s tasks", 5000.0)):
                 name = f"{number} stand-ins, {what}"
                 tell(name, scheduler, pid, counts[-1] // 4, milliseconds, "stand-in")
     without_a_farm(10 * counts[-1])

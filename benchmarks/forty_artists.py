@@ -33,7 +33,7 @@ DAYS = 5
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--artists", type=int, default=40)
-    parser.add_argument("--calls", type=int, default=500, help="of one artist on one day")
+    parser.add_argument("--calls", type=int, default=500, help="calls per artist per day")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         sources = [

@@ -4,7 +4,7 @@
 
 The clients read, change, undo, open, ask and cancel. The artist turns the view, opens menus and
 dialogs, drags an object, changes themes, and closes the panel's dock. In every other round the
-artist also adds, deletes and undoes, and makes and closes documents. In the rounds between, there
+artist also adds, deletes and undoes, and makes and closes documents. In the other rounds, there
 must be an undo step for each drag. ``window_clients.py`` describes the other requirements.
 
 Needs FreeCAD, Xvfb and xdotool.
@@ -27,7 +27,7 @@ from hosts.freecad_rig import MOVER, THEMES, FreeCAD, freecad
 from needed import missing
 
 #: The artist's keys, with one act on each line. ``>`` moves the mouse over the view, ``<`` clicks
-#: there. The other words are functions of ``Artist``.
+#: there. The other words are methods of ``Artist``.
 HARMLESS = (
     "> >",
     "> <",

@@ -320,7 +320,7 @@ def main() -> int:
     parser.add_argument("--calm", type=float, default=0.5, help="seconds between disruptions")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--hosts", type=int, default=3)
-    parser.add_argument("--changes", type=int, default=0, help="stop after so many confirmations")
+    parser.add_argument("--changes", type=int, default=0, help="stop after this many confirmations")
     arguments = parser.parse_args()
     with ExitStack() as stack:
         home = Path(stack.enter_context(TemporaryDirectory()))

@@ -5,8 +5,8 @@ It measures calls, then sessions, failures and exports, in rounds, on a real Ope
     python benchmarks/growth.py [--factor 1] [--rounds 9] [--kind calls …]
 
 Each kind has a server of its own. First the server is called until everything that it keeps on
-purpose is full: SQLite's cache of the records, 2 MB, and for exports the latest 1,000 changes,
-which the panel shows, 0.4 MB. Otherwise each record or change would look like a leak. After the
+purpose is full: SQLite's cache of the records (2 MB) and, for exports, the latest 1,000 changes
+(0.4 MB), which the panel shows. Otherwise each record or change would look like a leak. After the
 first third of the rounds, a line is fitted to the memory that the process holds at the end of each
 round. The line may rise by ``ALLOWED`` bytes for each call, session, failure or export. The
 allocator takes memory in chunks of a megabyte, so a larger factor gives a more exact result: in
@@ -36,8 +36,8 @@ from load_client import BadAnswer, Connection, Target, measure
 #: Amounts for one round, which the factor multiplies.
 AMOUNTS = {"calls": 20_000, "sessions": 1_000, "failures": 2_000, "exports": 500}
 #: Bytes by which the line may rise for each call, session, failure or export. In a short run, a
-#: session shows up to 104. An export shows about 60, which are OpenUSD's own, and up to 174 if the
-#: allocator takes a new chunk in a short run.
+#: session costs at most 104. An export costs about 60, which are OpenUSD's own, and up to 174 if
+#: the allocator takes a new chunk in a short run.
 ALLOWED = {"calls": 5.0, "sessions": 150.0, "failures": 100.0, "exports": 300.0}
 #: Numbers of calls that fill the caches, and of exports after which the oldest change is dropped.
 WARMING = 25_000
@@ -57,7 +57,7 @@ def main() -> int:
     parser.add_argument("--kind", nargs="+", choices=tuple(AMOUNTS), default=list(AMOUNTS))
     parser.add_argument("--tree", type=Path, help="another checkout, already set up, to measure")
     arguments = parser.parse_args()
-    print("| kind | of them | MiB after each round | bytes for each | allowed |")
+    print("| kind | count | MiB after each round | bytes for each | allowed |")
     print("|---|---|---|---|---|")
     return max(grows(kind, arguments) for kind in arguments.kind)
 
@@ -124,7 +124,7 @@ def one_round(kind: str, amount: int, target: Target, connections: list[Connecti
             name = {"name": f"/missing_{number % MISSING}"}
             with suppress(BadAnswer):
                 main.exchange("tools/call", {"name": "scene__get_object", "arguments": name})
-                raise RuntimeError("an object that isn't there was found")
+                raise RuntimeError("an object that doesn't exist was found")
         else:
             path = {"path": f"export_{number % 7}.usda"}
             main.exchange("tools/call", {"name": "usd__export_usd", "arguments": path})

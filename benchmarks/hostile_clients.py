@@ -469,7 +469,7 @@ def _structured(reply: Reply) -> Any:
 
 
 YES: Json = {"approve": {"action": "accept", "content": {}}}
-#: Requests with another client's id, by what they would do to that client's work.
+#: Requests with an id from another client, by what they would do to that client's work.
 BY_ID: tuple[tuple[str, str, Callable[[str], Json]], ...] = (
     ("read", "tools/call", lambda id: {"name": "jobs__status", "arguments": {"job_id": id}}),
     ("read", "tools/call", lambda id: {"name": "workflows__status", "arguments": {"run_id": id}}),

@@ -69,7 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", type=int, help="seconds of `bootstrap.py test`")
     parser.add_argument("--ci", type=int, help="seconds of `.ci/run`")
-    parser.add_argument("--archives", help="megabytes of the hosts' archives, as build.py prints")
+    parser.add_argument("--archives", help="the hosts' archives in megabytes, from build.py")
     given = parser.parse_args()
     rows = measured()
     for name, value in (

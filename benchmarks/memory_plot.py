@@ -1,10 +1,10 @@
-"""Draws what ``blender_window.py memory`` measured with callboard and without.
+"""Plots the measurements of ``blender_window.py memory`` with callboard and without.
 
     python benchmarks/memory_plot.py WITH.csv WITHOUT.csv PICTURE.svg
 
 The picture shows the growth since the fifth minute: of the whole process, and of what Blender
-itself counts as allocated. Prints, for each run, the growth for each change as a table, and what
-was left after each thing that frees memory.
+itself counts as allocated. Prints a table of each run's growth per change, and of what was left
+after each step that frees memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 720, 320, 44, 20, 20, 44
 
 
 def read(path: str) -> tuple[list[list[float]], dict[str, list[float]]]:
-    """Return the lines of the run, and those after each thing that frees memory."""
+    """Return the lines of the run, and those after each step that frees memory."""
     rows: list[list[float]] = []
     freed: dict[str, list[float]] = {}
     after = ""

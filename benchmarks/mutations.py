@@ -84,8 +84,7 @@ class Mistake:
     path: str
     line: int
     kind: str
-    #: The replaced bytes of the file, from ``start`` to ``end``, with the old text there and the
-    #: new one.
+    #: The bytes of the file to replace, from ``start`` to ``end``, and the old and the new text.
     start: int
     end: int
     old: str
@@ -386,10 +385,17 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--limit", type=float, default=60, help="seconds for one mistake")
-    parser.add_argument("--at", metavar="REV", help="make them in another commit, with its tests")
-    parser.add_argument("--missed", metavar="FOLDER", type=Path, help="only what it let through")
+    parser.add_argument(
+        "--at", metavar="REV", help="make the mistakes in another commit, and run its tests"
+    )
+    parser.add_argument(
+        "--missed",
+        metavar="FOLDER",
+        type=Path,
+        help="make only the mistakes that the run in this folder missed",
+    )
     parser.add_argument("--every", action="store_true", help="also run tests that weren't picked")
-    parser.add_argument("words", nargs="*", help="of pytest, while it is traced")
+    parser.add_argument("words", nargs="*", help="arguments for pytest in the traced run")
     asked = parser.parse_args()
     folder = asked.folder.resolve()
     plan = prepared(folder, asked)

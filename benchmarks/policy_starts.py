@@ -1,5 +1,5 @@
-"""Starts everything that serves, as a user of a machine with a policy, and tries to weaken each of
-the policy's 14 locks in each way that a user has. Prints what a start under attack still obeys.
+"""As a user of a machine with a policy, starts everything that serves, and tries to weaken each of
+the policy's 14 locks in every way that a user can. Prints how many locks held in each start.
 
 The policy is a real one: root's file ``/etc/callboard/policy.yaml``, in a mount namespace that
 ends with this program. The attacker is another user. Needs root on Linux, and the extra ``usd``;
@@ -7,7 +7,7 @@ with the extras ``blender`` and ``farm``, and Blender's program, those starts ar
 
     python benchmarks/policy_starts.py [--python /usr/bin/python3] [--start run] [--way flags]
 
-``--python`` names a Python that the other user can read. It finds this one's packages.
+``--python`` names a Python that the other user can read. It is given this Python's packages.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ tools:
   - {{name: who, description: Says whose this is., affinity: any, read_only_hint: true}}
 """
 WHO = "def main():\n    return {{'of': {of!r}}}\n"
-#: A tool of the studio's. It runs in the host's process, and reports what holds there; with
-#: ``panel`` it first does what somebody at the panel can do to weaken it.
+#: A tool of the studio's. It runs in the host's process, and reports which locks hold there; with
+#: ``panel`` it first does what somebody at the panel can do to weaken them.
 LOOK_TOOLS = """
 tools:
   - name: look
@@ -163,7 +163,7 @@ def all_local():
     return bool(listening) and all(each == "0100007F" for each in listening)
 """
 READ = "def main(path):\n    return {'path': path}\n"
-#: An own program, with its own idea of every setting.
+#: A user's own program, with its own idea of every setting.
 PROGRAM = """
 import json, sys
 from callboard.config import McpHttpConfig, PolicyLocks
@@ -196,7 +196,7 @@ WEAK = {
     "deny": [],
     "allow": ["network", "script.execute"],
 }
-#: What belongs in a policy alone, as somebody would write it in a file of their own.
+#: Settings that belong only in a policy, as somebody would write them in a file of their own.
 OWN_WORDS = """
 enabled: true
 site: {base}/mine
@@ -267,7 +267,7 @@ def tried(machine: Machine, start: str, way: str) -> int:
 def attempt(
     machine: Machine, start: str, way: str, policy: str
 ) -> tuple[Mapping[str, object], str]:
-    """Return what holds under the policy, or a word about a start that didn't happen."""
+    """Return the locks that hold under the policy, or the reason why nothing started."""
     attack = WAYS[way](machine)
     if policy == STRICT and not attack.options:
         attack.options = ["--root", str(machine.base / "shows")]
@@ -284,17 +284,17 @@ def attempt(
 
 
 SWITCHED_OFF = "switched off on this machine"
-#: Reasons for which a start under attack may be refused: the attack itself is one.
+#: Messages of a start that is rightly refused, because of the attack itself.
 MEANT = r"belongs in this machine's policy|policy doesn't|can't be locked|policy names the site"
 
 
 class NotStarted(Exception):
-    """Raised with the program's own words."""
+    """The program didn't start. The message is the program's own output."""
 
 
 class Attack:
     """One user's attempt: the environment, options, a program's own values, and what is done once
-    it runs."""
+    the program is running."""
 
     def __init__(self, machine: Machine) -> None:
         self.env: dict[str, str] = {}
@@ -413,7 +413,7 @@ class Machine:
         return told
 
     def ready(self, process: subprocess.Popen[str]) -> dict[str, Any]:
-        """Return a server's ready line. Raises NotStarted with its words when there is none."""
+        """Return a server's ready line. Raises NotStarted with its output if there is none."""
         assert process.stdout is not None
         told = []
         for line in process.stdout:
@@ -476,8 +476,8 @@ def flags(machine: Machine) -> Attack:
 
 
 def in_file(place: str, words: str = "") -> Callable[[Machine], Attack]:
-    """Return the way through a settings file at that place: with what may be set in it, or with
-    ``words``."""
+    """Return the way that uses a settings file at that place. The file has the settings that are
+    allowed there, or else ``words``."""
 
     def way(machine: Machine) -> Attack:
         attack, mine = Attack(machine), machine.base / "mine"
@@ -514,7 +514,7 @@ def same_names(machine: Machine) -> Attack:
         attack.env[f"{name}_SKILL_PATHS"] = skills
     attack.options, attack.config = ["--skills", skills], {"skill_paths": [skills]}
     for name in ("gift", "review"):
-        # A bundle that is refused at once, and one that is put where an installed one is.
+        # If installing the bundle is refused at once, put it where an installed one would be.
         words = ("install-skill", str(mine / "bundles" / name), "--no-start")
         with suppress(NotStarted):
             machine.callboard(Attack(machine), *words)
@@ -538,7 +538,7 @@ def as_a_client(machine: Machine) -> Attack:
 
 
 def bare_interpreter(machine: Machine) -> Attack:
-    """Python's own variables, short of code that runs inside the server."""
+    """Python's own variables, except those that run code inside the server."""
     attack = flags(machine)
     attack.env = {"PYTHONOPTIMIZE": "2", "PYTHONNOUSERSITE": "1", "PYTHONSAFEPATH": "1"}
     attack.env |= {"PYTHONHASHSEED": "0", "PYTHONUTF8": "0", "LC_ALL": "C"}
@@ -773,7 +773,7 @@ class Batch(Command):
 
 
 class Farm(Batch):
-    """A farm of this machine: a scheduler, and a worker with its host."""
+    """A farm on this machine: a scheduler, and a worker with its host."""
 
     def words(self, machine: Machine, attack: Attack) -> list[str]:
         report = str(machine.home / "report.jsonl")
@@ -837,7 +837,7 @@ def behaviours(
     call: Callable[[str, Mapping[str, object]], dict[str, Any] | None],
     url: str,
 ) -> Mapping[str, object]:
-    """Return which locks hold, as the server says of itself, and as it behaves."""
+    """Return which locks hold, both by the server's own report and by its behavior."""
     base = str(machine.base)
     reported = call("audit__look", {"panel": attack.panel})
     if reported is None:

@@ -26,7 +26,7 @@ WARM_UP = 2000
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--calls", type=int, default=20_000, help="of both kinds together")
+    parser.add_argument("--calls", type=int, default=20_000, help="calls of both kinds together")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as home:
         server = ServerProcess(

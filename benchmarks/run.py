@@ -140,7 +140,7 @@ def run(
     for connection in connections:
         open_things.callback(connection.close)
         connection.open_session()
-    connections[0].revive()  # a server may have closed the first one while the others were opened
+    connections[0].revive()  # a server may have closed the first one while others were being opened
     check_thread(one, connections[0])
     measure(connections, "tools/call", CALL, WARM_UP)
     settle(server)

@@ -1,7 +1,7 @@
 """The cost of a scene's size, in Blender and on OpenUSD stages, compared with the application's own
 time for the same change.
 
-    python benchmarks/scenes.py [blender | openusd] [arguments of that half]
+    python benchmarks/scenes.py [blender | openusd] [arguments for that half]
 
 Each half is a program of its own, in a process of its own: ``scenes_blender.py`` and
 ``scenes_openusd.py``. If neither is named, both run.

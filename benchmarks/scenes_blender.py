@@ -7,7 +7,7 @@ for the same change.
 
 A tool is called as the server calls it, with its arguments checked, its read-back, and one undo
 step. Plain ``bpy`` makes the change, updates the scene and pushes an undo step. Times are medians
-in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that does other work too.
+in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that is doing other work.
 """
 
 from __future__ import annotations

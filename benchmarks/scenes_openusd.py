@@ -6,8 +6,8 @@ the same change.
     python benchmarks/scenes_openusd.py [--prims 100 1000 10000 100000] [--cpu] [--json]
 
 A change's time covers the port, reading the object back and one undo step, on the host's thread.
-Times are medians in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that does
-other work as well.
+Times are medians in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that is
+doing other work as well.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from server_process import ServerProcess
 IDLE = 5.0
 #: Seconds: the idle time plus the time until the server's sweep, with a margin.
 SETTLE = IDLE + 12.0
-#: MiB by which memory may grow between the end of the warm-up and the end.
+#: MiB by which memory may grow between the end of the warm-up and the end of the run.
 GROWTH = 4.0
 
 

@@ -1,13 +1,13 @@
 """Sets callboard up on a fresh machine, then runs it. Needs nothing but Python.
 
-    python packaging/bootstrap.py serve [arguments of `callboard serve`]
-    python packaging/bootstrap.py test [--all | --changed [REV]] [arguments of pytest]
+    python packaging/bootstrap.py serve [arguments for `callboard serve`]
+    python packaging/bootstrap.py test [--all | --changed [REV]] [arguments for pytest]
     python packaging/bootstrap.py docs [--out FOLDER | --outside]
     python packaging/bootstrap.py build [HOST ...] [--full]   archives for the hosts
     python packaging/bootstrap.py release [--unchecked]       everything that is published
 
-The first run creates .venv beside this project, or .venv-test for all but serve, and installs the
-exact versions of constraints.txt; later runs find it ready and start at once. This program's own
+The first run creates .venv in this project, or .venv-test for all but serve, and installs the
+exact versions in constraints.txt; later runs find it ready and start at once. This program's own
 output goes to stderr, because stdout belongs to the program that it starts.
 
 This file also runs under Pythons that are too old or too new for callboard, so that it can find a
@@ -42,10 +42,10 @@ PROGRAMS = {
 STATE_FILE = "callboard-setup.json"
 QUICK = ["-m", "not slow and not sweep", "--hypothesis-profile", "fast", "-n", "4"]
 QUICK += ["--dist", "worksteal"]
-"""Many of these tests wait: on two processors, four at once are a third quicker than two."""
+"""Many of these tests wait: on two processors, running four at once is a third faster than two."""
 ALL = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
-"""Slow ones wait for programs, windows and clients; a file's tests may share one of these. They
-keep the order of tests/conftest.py, in which the longest files come first."""
+"""Slow tests wait for programs, windows and clients; a file's tests may share one of these. The
+tests keep the order of tests/conftest.py, in which the longest files come first."""
 
 
 class State(NamedTuple):
@@ -185,7 +185,7 @@ def create(venv: Path, versions: Sequence[str], lock: int) -> str:
 
 
 def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int) -> None:
-    """Bring the environment to `ready` from any state in which an earlier run left it."""
+    """Bring the environment to `ready`, whatever state an earlier run left it in."""
     before = read_state(venv)
     if before is None and venv.exists() and any(venv.iterdir()):
         version = adopt(venv, lock)
@@ -206,7 +206,10 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
         version = create(venv, versions, lock)
         before = State("ready", str(PROJECT), version, [], "")
     wanted = sorted({*extras, *before.extras})
-    say(f"installing {', '.join(wanted)}: once, some minutes on a slow network")
+    say(
+        f"installing {', '.join(wanted)}; this happens once, and takes some minutes on a slow "
+        "network"
+    )
     write_state(venv, before._replace(phase="installing"))
     pip = [str(program(venv, "python")), "-I", "-m", "pip", "install"]
     if not sys.stderr.isatty():
@@ -252,13 +255,13 @@ def test_options() -> argparse.ArgumentParser:
     """Return the parser for our own options of `test`, which may appear anywhere among pytest's."""
     ours = argparse.ArgumentParser(
         prog="bootstrap.py test",
-        usage="bootstrap.py test [--all | --changed [REV]] [arguments of pytest]",
+        usage="bootstrap.py test [--all | --changed [REV]] [arguments for pytest]",
         description="Runs the quick tests. This takes about two minutes on two processors.",
         epilog="If you name test files, all of their tests run, in one process: "
         "tests/calls/test_batch.py -s",
         allow_abbrev=False,
     )
-    ours.add_argument("--all", action="store_true", help="every test, the slow ones as well")
+    ours.add_argument("--all", action="store_true", help="every test, including the slow ones")
     ours.add_argument(
         "--changed",
         nargs="?",
@@ -326,7 +329,8 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "command",
         choices=["serve", "test", *PROGRAMS],
-        help="the server, the tests, the docs' pages, the hosts' archives, all that is published",
+        help="the server, the tests, the docs' pages, the hosts' archives, "
+        "everything that is published",
     )
     parser.add_argument(
         "arguments",

@@ -33,8 +33,7 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
 
 
 def package_files(root: Path, package: str) -> Files:
-    """Return the files of one of our packages that are shipped: all except caches and hidden
-    files."""
+    """Return the shipped files of one of our packages: all except caches and hidden files."""
     files: Files = {}
     for path in sorted((root / package).rglob("*")):
         parts = path.relative_to(root).parts

@@ -24,7 +24,7 @@ from build_wheel import version, write_wheel
 
 HERE = Path(__file__).parent / "blender"
 PACKAGES = ["callboard", "callboard_blender", "callboard_ui"]
-#: The packages that a full bundle carries too, for the panel's window.
+#: The packages that a full bundle also carries, for the panel's window.
 QT = ["PySide6-Essentials", "shiboken6"]
 #: The Pythons of Blender 4.2 to 5.0, and of 5.1.
 PYTHONS = ("3.11", "3.13")

@@ -1,6 +1,6 @@
 """Builds the archives for Maya, Houdini and 3ds Max. They are unpacked into a folder that the host
-searches. Each contains one folder of ours and, if the host needs one to find our folder, a file
-next to it.
+searches. Each contains one folder of ours and, next to it, a file that leads the host to our folder
+if the host needs one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Layout:
     package: str
     #: Files and folders in the package that the host itself reads, with their archive paths.
     static: Mapping[str, str]
-    #: The folder in the archive that is ours.
+    #: Our folder in the archive.
     ours: str
     #: The folder in the archive that the host, or a file that it reads, puts on ``sys.path``.
     library: str

@@ -100,7 +100,7 @@ def _others() -> tuple[Files, list[Path]]:
 
 
 def check_library(names: Collection[str], packages: Sequence[str]) -> None:
-    """Check that a folder with these files makes nothing importable but our own packages. Raises
+    """Check that a folder with these files makes nothing but our own packages importable. Raises
     BuildError."""
     for name in names:
         if name.partition("/")[0] not in (*packages, NAMESPACE):
@@ -110,9 +110,9 @@ def check_library(names: Collection[str], packages: Sequence[str]) -> None:
 
 
 def check_imports(name: str, source: bytes) -> None:
-    """Check that the oldest Python can read this file, and that it imports none of the bundled
-    packages by its public name, under which another plug-in may have loaded it. Raises
-    BuildError."""
+    """Check that the oldest Python can read this file, and that the file imports none of the
+    bundled packages by its public name, under which another plug-in may have loaded that package.
+    Raises BuildError."""
     try:
         tree = ast.parse(source, name, feature_version=_SYNTAX)
     except SyntaxError as error:

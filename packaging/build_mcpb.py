@@ -12,7 +12,7 @@ from build_requirements import PROJECT, described
 from build_sbom import notices_and_bill
 from build_wheel import version
 
-#: The bridge is one of the programs.
+#: The bridge is one of the programs in ``callboard_programs``.
 PACKAGES = ["callboard", "callboard_programs"]
 _MAIN = "server/main.py"
 _LIBRARY = "server/lib"

@@ -1,5 +1,5 @@
 """The third-party packages in bundles. pip fetches them by name, at the versions in
-constraints.txt. It fetches only wheels, so no code of the packages runs."""
+constraints.txt. It fetches only wheels, so none of the packages' code runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ try:
     from packaging.tags import Tag
     from packaging.utils import canonicalize_name, parse_wheel_filename
 except ModuleNotFoundError:
-    sys.exit("this Python is missing a build's packages; use `bootstrap.py build` or `release`")
+    sys.exit("this Python lacks packages that a build needs; use `bootstrap.py build` or `release`")
 
 PROJECT = Path(__file__).resolve().parent.parent
 CACHE = PROJECT / "build" / "wheels"
@@ -178,7 +178,7 @@ def _classified(metadata: object) -> str:
 def notices(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
     """Yield the files that say what is bundled, and under which license."""
     unique = {(one.name, one.version): one for one in bundled}
-    lines = ["callboard carries these. Files that it changed say so at their end.", ""]
+    lines = ["callboard includes these packages. Files that it changed say so at their end.", ""]
     for one in sorted(unique.values(), key=lambda one: (one.name.lower(), one.version)):
         lines.append(f"{one.name} {one.version}: {one.license}")
         for name, text in one.texts.items():

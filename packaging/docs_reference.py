@@ -35,7 +35,7 @@ MODULES = {
     "callboard.host": "adapters",
     "callboard_qt": "adapters of Qt applications",
     "callboard.skill": "skills",
-    "callboard.content": "what tools answer with",
+    "callboard.content": "the content of tools' answers",
     "callboard.extensions": "bundles",
     "callboard.extensions.request_capability": "bundles that ask for a capability",
     "callboard.errors": "every exception",

@@ -144,7 +144,7 @@ def describe(interpreter: Interpreter) -> str:
 
 
 if __name__ == "__main__":
-    # For scripts: `find_python.py 3.12` prints the path of that version, `--versions` prints all.
+    # For scripts: `find_python.py 3.12` prints that version's path, `--versions` all versions.
     if sys.argv[1:] == ["--versions"]:
         print(*VERSIONS)
         sys.exit()

@@ -1,4 +1,4 @@
-"""Makes everything that is published, and tries it in environments without another callboard.
+"""Makes everything that is published, and tries it in environments with no other callboard.
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
         if not asked.unchecked:
             _tell("building everything again, to compare")
             check_repeats(made)
-            _tell("trying each in an environment without anything else of callboard")
+            _tell("trying each in an environment with no other part of callboard")
             wheel, source, bundle = (_ending(made, end) for end in (".whl", ".tar.gz", ".mcpb"))
             for line in [*try_wheel(wheel), *try_source(source, wheel), *try_bundle(bundle)]:
                 print(f"ok  {line}")

@@ -47,7 +47,7 @@ WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpe
 #: them as dependencies.
 THERE = ("colorama", "pywin32")
 LINKER = "x86_64-w64-mingw32-"
-#: A file in the folder that records its content, and marks the folder as one that this program may
+#: A file that records its folder's content, and marks the folder as one that this program may
 #: remake.
 MADE = "callboard-made"
 #: The carrier's files that the library doesn't need.

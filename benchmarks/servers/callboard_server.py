@@ -111,7 +111,7 @@ def main() -> None:
     parser.add_argument("--session-idle", type=float, default=3600.0)
     parser.add_argument("--announce", action="store_true", help="let a gateway find this server")
     parser.add_argument("--tools", type=int, default=0, help="number of additional tools")
-    parser.add_argument("--bpy", action="store_true", help="Blender's module, for rendering")
+    parser.add_argument("--bpy", action="store_true", help="load Blender's module, to render")
     arguments = parser.parse_args()
     if arguments.bpy:
         import bpy  # noqa: F401  (takes a second, which no call should)

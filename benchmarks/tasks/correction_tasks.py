@@ -67,7 +67,7 @@ def retarget_units(agent: Agent) -> Work:
     assert close(crate["low"], [0.75, -0.25, 0.0])
 
 
-@task("This crate came in a hundred times too large; bring it to half a metre, on the ground.")
+@task("This crate came in a hundred times too large; bring it to half a meter, on the ground.")
 def retarget_scale(agent: Agent) -> Work:
     file = agent.folder / "giant.usda"
     file.write_text(IN_WRONG_UNITS)
@@ -134,7 +134,7 @@ def repeating(agent: Agent) -> Work:
     assert all((each["material"] or "").startswith("Iron") for each in posts)
 
 
-@task("Hand the props on as a USD file, and check that file.")
+@task("Deliver the props as a USD file, and check that file.")
 def handing_on(agent: Agent) -> Work:
     paths = agent.shapes(
         agent.shape("cube", "Crate", (1, 1, 1), (0, 0, 0)),
@@ -203,7 +203,7 @@ def grounded(agent: Agent) -> Work:
         assert close(facts["objects"][name]["origin"][:2], [n * 2, 0], 1e-4), name
 
 
-@task("Make the desk as the brief says, whatever somebody has made of it so far.")
+@task("Make the desk match the brief, whatever has been done to it so far.")
 def by_brief(agent: Agent) -> Work:
     oak = agent("materials__create", name="Oak", color="#9c6b3c")["material"]
     agent.shapes(
@@ -315,7 +315,7 @@ def relink(agent: Agent) -> Work:
     assert "wood.png" in facts["pictures"]
 
 
-@task("All that is red becomes chrome, whatever its material is called; the rest stays.")
+@task("Make everything red chrome, whatever its material is called; leave the rest alone.")
 def recolour(agent: Agent) -> Work:
     colors = {"Hood": "#b01010", "Door": "#c41a1a", "Roof": "#1030a0", "Sill": "#202020"}
     for n, (name, color) in enumerate(colors.items()):

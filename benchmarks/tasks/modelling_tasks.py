@@ -11,7 +11,7 @@ from agent import Agent, Work, close, size, task
 from pictures import write_checkers
 
 
-@task("A wooden crate with UVs, color, roughness and normal pictures, handed on as glTF.")
+@task("A wooden crate with UVs, and color, roughness and normal maps, delivered as glTF.")
 def prop_to_gltf(agent: Agent) -> Work:
     (crate,) = agent.shapes(agent.shape("cube", "Crate", (0.6, 0.6, 0.6), (0, 0, 0)))
     agent("geometry__apply_scale", name=crate)
@@ -143,7 +143,7 @@ def low_poly(agent: Agent) -> Work:
     assert entry["faces"] <= 500
 
 
-@task("Hand on the bracket for printing: an STL in millimeters, closed, its scale applied.")
+@task("Export the bracket for printing: an STL in millimeters, closed, with its scale applied.")
 def for_printing(agent: Agent) -> Work:
     foot, wall = agent.shapes(
         agent.shape("cube", "Bracket", (0.06, 0.04, 0.005), (0, 0, 0)),

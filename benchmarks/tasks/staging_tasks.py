@@ -84,7 +84,7 @@ def sky_light(agent: Agent) -> Work:
     assert facts["environment"] == {"picture": "sky.hdr", "strength": 0.5}
 
 
-@task("A tiled floor of 4 by 4 m from this picture, a tile half a metre wide, slightly shiny.")
+@task("A tiled floor of 4 by 4 m from this picture, each tile half a meter wide, slightly shiny.")
 def tiled_floor(agent: Agent) -> Work:
     (floor,) = agent.shapes(agent.shape("plane", "Floor", (4, 4, 0), (0, 0, 0)))
     picture = agent.folder / "tiles.png"

@@ -1,7 +1,8 @@
 """A site's start-up script for Blender: serves callboard to everybody from the site's folder.
 
-It belongs in ``blender/startup`` of the site's folder. The file ``version`` there names the version
-of callboard that Blender uses when it starts. A Blender that is already running keeps its own.
+It belongs in the site folder's ``blender/startup``. The site folder's file ``version`` names the
+version of callboard that Blender uses when it starts. A Blender that is already running keeps the
+version that it started with.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ def register() -> None:
         print(f"callboard: doesn't serve, because {folder / _NAME} doesn't exist", flush=True)
         return
     os.environ.setdefault("CALLBOARD_SITE", str(site))
-    # It comes before the user's own copy of that name.
+    # The site's copy must be found before the user's own copy of that name.
     sys.path.insert(0, str(folder))
     addon_utils.enable(_NAME)
     bpy.app.handlers.load_post.append(_again)

@@ -9,7 +9,7 @@ CLIENT = "mcpb"
 
 
 def main() -> "int | str":
-    """Run the bridge until stdin ends. This file is valid for older Pythons too, so that they can
+    """Run the bridge until stdin ends. This file is also valid in older Pythons, so that they can
     report the version that is needed."""
     if sys.version_info < (3, 10):  # noqa: UP036
         version = ".".join(map(str, sys.version_info[:3]))
