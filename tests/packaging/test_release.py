@@ -17,7 +17,7 @@ from build import HOSTS
 from build_requirements import PROJECT
 
 pytestmark = [
-    pytest.mark.timeout(900),
+    pytest.mark.timeout(1500),  # It starts beside all other stages of CI.
     pytest.mark.skipif(
         sys.version_info < (3, 11), reason="releases are made by Python 3.11 or later"
     ),
