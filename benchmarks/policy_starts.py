@@ -40,8 +40,8 @@ USER = 65534
 #: Seconds after which a program that a user started is killed.
 PATIENCE = 90.0
 FOLDER = Path("/etc/callboard")
-#: The three policies. The first has every lock but ``enabled``, and ``roots_policy`` stands alone,
-#: because ``roots`` would imply it.
+#: The three policies. The first has every lock but ``enabled`` and ``roots_policy``. The latter is
+#: in the second policy, because ``roots`` would imply it.
 EVERY = """
 enabled: true
 site: {base}/studio

@@ -183,7 +183,7 @@ def gateway(reader: Reader) -> None:
 
 
 def scale(reader: Reader) -> None:
-    """Prepare three ranges, in place of ten million frames."""
+    """Prepare a run of 300 frames, in three ranges, instead of the page's ten million."""
     files = {
         "tools.yaml": "tools:\n- name: frames\n  source_file: scripts/frames.py\n",
         "scripts/frames.py": """

@@ -183,7 +183,7 @@ class Panel(QWidget):
         self.notice.show_questions(waiting, titles_of(snapshot))
 
     def _moved(self, *_: object) -> None:
-        """Take the question to where the artist sees it, once Qt has moved everything."""
+        """Move the question to where the artist can see it, once Qt has moved everything."""
         post(lambda: self._show_notice(self._shown) if self.link.open else None)
 
     def _set_up_keys(self) -> None:

@@ -22,7 +22,7 @@ def open_stage(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
     name = Path(path).name
     checked_suffix(path, USD_READ_SUFFIXES)
     if not Path(path).is_file():
-        raise HostError(f"there is no file '{name}' there")
+        raise HostError(f"there is no file '{name}' in that folder")
     check_usd_nesting(path)
     try:
         # A file that was read earlier may have changed since, and OpenUSD keeps what it reads.

@@ -345,9 +345,10 @@ def layout_of(file: str) -> tuple[Machine, list[Structure]]:
 def datablocks(file: str, also: Collection[int], whole: Collection[bytes]) -> Iterator[Block]:
     """Yield each datablock's code, the index of its structure, its address, and its content, as the
     file labels them. For a datablock in a library, the code is ``ID`` and the content is empty.
-    After a datablock with a code in ``whole`` come its other blocks, with the code ``DATA``, as do
-    blocks of the structures in ``also``. Raises ValueError, OSError, EOFError or struct.error when
-    this isn't a .blend file, and ImportError when it can't be unpacked."""
+    A datablock with a code in ``whole`` is followed by its other blocks, with the code ``DATA``.
+    Blocks of the structures in ``also`` are yielded with that code, too. Raises ValueError,
+    OSError, EOFError or struct.error when this isn't a .blend file, and ImportError when it can't
+    be unpacked."""
     for block in _blocks(file, _Some(also), whole=whole):
         if block[0] in (b"ID", b"DATA") or block[0] not in _NO_DATABLOCKS:
             yield block

@@ -85,7 +85,7 @@ class UsdGeometry:
         mesh = UsdGeom.Mesh(prim)
         if mesh.GetSubdivisionSchemeAttr().Get() != "none":
             raise HostError(
-                f"'{prim.GetName()}' is subdivided, which decides its normals; remove the"
+                f"'{prim.GetName()}' is subdivided, which sets its normals; remove the"
                 " subdivision first, with geometry__subdivide and scheme none"
             )
         self._still(name, "shaded")

@@ -72,8 +72,8 @@ class FreeCADHost(QtHost):
 
 
 def _new_document() -> None:
-    """Open an empty document beside the artist's own. Close the last one that was opened this
-    way."""
+    """Close any document that an earlier call opened, and open an empty one beside the artist's
+    own."""
     for name in [*FreeCAD.listDocuments()]:
         if name.startswith(_OURS):
             FreeCAD.closeDocument(name)
