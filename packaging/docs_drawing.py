@@ -2,8 +2,8 @@
 draw them.
 
 Code hosts draw a ``mermaid`` block themselves. This module reads only the parts of mermaid's
-language that the docs use: names, ``subgraph`` and lines of ``a & b --> c --> d``. A name is drawn
-as a box, called a room. A subgraph is a band, and every arrow points down.
+language that the docs use: names, ``subgraph`` and lines such as ``a & b --> c --> d``. A name is
+drawn as a box, called a room. A subgraph is a band, and every arrow points down.
 """
 
 from __future__ import annotations

@@ -392,7 +392,7 @@ class ActivityTab(QWidget):
         return self.view.verticalScrollBar().value() <= self.view.verticalScrollBar().minimum()
 
     def _scrolled(self) -> None:
-        # This isn't done in the model's fetchMore, which a tree view calls at every layout, even
+        # This isn't done in the model's fetchMore, which a tree view calls on every layout, even
         # while it isn't visible.
         bar = self.view.verticalScrollBar()
         near_end = bar.value() >= bar.maximum() - bar.pageStep()

@@ -26,7 +26,7 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = {
     "alembic": (".abc",),
     "usd": (".usda", ".usdc", ".usd", ".usdz"),
 }
-#: Formats without units and an up axis; the caller of an import or export passes these.
+#: Formats that state neither units nor an up axis; the caller of an import or export passes both.
 UNSTATED = frozenset({"obj", "stl", "ply", "alembic"})
 #: Formats whose readers expect UVs.
 WITH_UVS = frozenset({"gltf", "fbx", "obj", "alembic", "usd"})

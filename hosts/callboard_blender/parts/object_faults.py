@@ -1,5 +1,5 @@
 """Finds objects that their armature doesn't deform, that don't render, whose modifiers do nothing,
-and whose drivers are broken."""
+or whose drivers are broken."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
 
 
 def let_through(material: bpy.types.Material) -> None:
-    """Let the surface show what is behind it. EEVEE 4.2 and later doesn't need a setting for
+    """Let the surface show what is behind it. EEVEE in Blender 4.2 and later needs no setting for
     that."""
     if bpy.app.version < (4, 2) and material.blend_method == "OPAQUE":
         material.blend_method = "HASHED"

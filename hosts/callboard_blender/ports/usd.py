@@ -178,7 +178,8 @@ def run(operator: Any, path: str, doing: str, **options: object) -> None:
     except RuntimeError as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise HostError(
-            f"Blender could not {doing} '{Path(path).name}': {lines[-1] if lines else 'no reason'}"
+            f"Blender could not {doing} '{Path(path).name}':"
+            f" {lines[-1] if lines else 'no reason given'}"
         ) from None
     if done != {"FINISHED"}:
         raise HostError(f"Blender could not {doing} '{Path(path).name}'")

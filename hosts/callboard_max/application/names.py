@@ -85,8 +85,8 @@ def check_new_name(name: str) -> None:
     odd = any(letter in "/@" or not letter.isprintable() for letter in name)
     if not name.strip() or name != name.strip() or len(name) > 255 or odd:
         raise HostError(
-            f"'{name[:64]}' can't be a name here: use 1 to 255 printable characters without / and "
-            "@, and no space at the ends"
+            f"'{name[:64]}' can't be a name here: use 1 to 255 printable characters without / or "
+            "@, and no space at either end"
         )
 
 

@@ -1,6 +1,6 @@
 """The port ``geometry``: facts about a mesh, and changes that don't need a modeller. Changes apply
 to the mesh at the only time that this host reads. A mesh's faces must not change over time. Its
-points may be animated, except for shading."""
+points may be animated, unless its shading is to change."""
 
 from __future__ import annotations
 

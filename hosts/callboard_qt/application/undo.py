@@ -50,8 +50,8 @@ class UndoSteps(ABC):
     """The undo port. Objects looked up before ``rollback`` or ``undo`` may be gone afterwards. Use
     it on the main thread.
 
-    A subclass defines the abstract methods, and those of ``_applied``, ``_holds_changes``,
-    ``_marks_again``, ``_restore`` and ``_show`` that its application needs. It may use ``_top``,
+    A subclass defines the abstract methods, and whichever of ``_applied``, ``_holds_changes``,
+    ``_marks_again``, ``_restore`` and ``_show`` its application needs. It may use ``_top``,
     ``_forget`` and ``_unlike_known``. Any other name is free for its own use.
     """
 
