@@ -73,13 +73,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: The modules for ``callboard stop`` and for the end of a session, loaded in small steps. While the
-#: server's loop is loading code, it answers nobody.
+#: server's loop is loading code, it answers nobody. Tornado isn't named, because an archive has it
+#: under another name; the last module imports it.
 _ENDS = (
     *("html.entities", "callboard.selftest.checks", "callboard.rest.artist_routes"),
     *("callboard.rest.endpoint", "callboard.rest.capability_switches"),
     *("callboard.rest.selftest_route", "callboard.rest.stop_route"),
-    *("logging.handlers", "http.cookies", "tornado.log", "tornado.gen", "tornado.httputil"),
-    *("tornado.iostream", "tornado.platform.asyncio", "callboard.transport.http.general"),
+    *("logging.handlers", "http.cookies", "callboard.transport.http.general"),
 )
 
 

@@ -66,23 +66,23 @@ class WayOut:
 
         is_held = escape_key()
         tick, logged = PausableEvent(), False
-        for name in self._modules:
-            import_module(name)
-            permit.wait(tick, 0.001)  # The main thread may want this thread to stand still.
+        modules = iter(self._modules)
         since: float | None = None
         while self._guest.stands_in:
             permit.wait(tick, _INTERVAL)
+            if (name := next(modules, None)) is not None:
+                import_module(name)
             turn, away = self._main.running, self._guest.stalled_for()
             if turn is None:
                 continue  # The application is busy with its own work, and may still begin a call.
             if away > _LONG and not logged:
                 logged = True
-                name, client = turn.name, turn.owner.holder.name
+                client = turn.owner.holder.name
                 ways = "hold Escape for a second in its window, or " if is_held else ""
                 log.warning(
                     "%s of %s has held the application for %.0f s. To end it, %stype"
                     " `callboard stop`",
-                    *(name, client, away, ways),
+                    *(turn.name, client, away, ways),
                 )
             now = perf_counter()
             if is_held is None or not is_held():
