@@ -160,23 +160,24 @@ def test_no_call_lands_in_the_middle_of_a_recompute(app: FreeCAD) -> None:
 
 
 def test_escape_held_ends_a_call_that_never_ends(app: FreeCAD) -> None:
+    # Only the tool reads the selection. The panel reads what the other methods return.
     app.run(
         "scene = type(plug_in.server.host.ports['scene.read'])\n"
-        "read = scene.info\n"
+        "read = scene.selection\n"
         "def endless(self):\n"
         "    while True: pass\n"
-        "scene.info = endless"
+        "scene.selection = endless"
     )
     app.key()
     with app.client() as client:
-        call = client.start("tools/call", {"name": "scene__scene_info", "arguments": {}})
+        call = client.start("tools/call", {"name": "scene__get_selection", "arguments": {}})
         app.xdotool("keydown", "Escape")
         try:
             answer = call.result(DEADLINE)
         finally:
             app.xdotool("keyup", "Escape")
     assert answer["error"]["code"] == REFUSED_BY_ARTIST, answer
-    app.run("scene.info = read")
+    app.run("scene.selection = read")
 
 
 def test_documents_are_closed_and_none_is_left(app: FreeCAD) -> None:

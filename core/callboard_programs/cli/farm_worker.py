@@ -100,7 +100,7 @@ def _try(scheduler: str, security: Any) -> None:
     try:
         asyncio.run(ask())
     except (OSError, asyncio.TimeoutError) as error:
-        refused = no_answer(scheduler, error)
+        refused = no_answer(scheduler, error, security)
         if isinstance(refused, OtherAuthority):
             raise refused from None
         print(

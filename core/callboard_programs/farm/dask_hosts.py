@@ -77,7 +77,7 @@ class DaskHosts:
                 self._scheduler, security=self._security, timeout=10, set_as_default=False
             )
         except (OSError, asyncio.TimeoutError, ValueError) as error:
-            raise no_answer(self._scheduler, error) from None
+            raise no_answer(self._scheduler, error, self._security) from None
         self._client.subscribe_topic(LOST, lambda event: self._arrived.put(event[1]))
         return self
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
+import socket
 import ssl
 from contextlib import suppress
 from pathlib import Path
@@ -63,12 +64,20 @@ def security_of(certificates: Certificates | None) -> Any:
     return Security(require_encryption=True, **files)
 
 
-def no_answer(address: str, error: Exception) -> HostError:
-    """Return the error for a scheduler that can't be used, from Dask's own error."""
+#: Seconds to wait for a scheduler that is asked for its reason.
+_PATIENCE = 5.0
+
+
+def no_answer(address: str, error: Exception, security: Any) -> HostError:
+    """Return the error for a scheduler that can't be used, from Dask's own error and Dask's
+    security object. Blocks for some seconds at most."""
     from distributed.comm.core import FatalCommClosedError
 
-    # The other end may close the connection before it reports the reason.
-    if isinstance(error, FatalCommClosedError) or "SSL" in str(error):
+    if (
+        isinstance(error, FatalCommClosedError)
+        or "SSL" in str(error)
+        or _is_refused(address, security)
+    ):
         return OtherAuthority(
             f"the certificates given here and those of the scheduler at {address} are of different "
             "authorities: give --tls-ca, --tls-cert and --tls-key of that scheduler's farm"
@@ -77,6 +86,29 @@ def no_answer(address: str, error: Exception) -> HostError:
         f"no scheduler answers at {address}: {error}; start it, or correct the address, which "
         "begins with tls:// if the scheduler has certificates"
     )
+
+
+def _is_refused(address: str, security: Any) -> bool:
+    """Return whether the scheduler refuses these certificates. In TLS 1.3 a server refuses a
+    certificate after the handshake. If Dask sends its first message before that, it loses the
+    reason."""
+    where = urlsplit(address)
+    if where.scheme != "tls":
+        return False
+    context: ssl.SSLContext = security.get_connection_args("client")["ssl_context"]
+    try:
+        with (
+            socket.create_connection((where.hostname, where.port or 0), _PATIENCE) as plain,
+            context.wrap_socket(plain, server_hostname=where.hostname) as guarded,
+        ):
+            guarded.recv(1)
+    except ssl.SSLError as error:
+        return error.reason is not None and (
+            "UNKNOWN_CA" in error.reason or "CERTIFICATE" in error.reason
+        )
+    except OSError:
+        return False
+    return False
 
 
 def quiet(level: int = logging.ERROR) -> None:
