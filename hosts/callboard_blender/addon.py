@@ -255,7 +255,7 @@ def register(package: str) -> None:
     bpy.types.VIEW3D_HT_header.prepend(questions.draw_mark)
     bpy.types.STATUSBAR_HT_header.append(questions.draw_line)
     addon = bpy.context.preferences.addons.get(package)
-    # The site's add-on isn't in the user's preferences.
+    # An add-on installed for the whole site isn't in the user's preferences.
     wanted = addon is None or addon.preferences.autostart
     if wanted and not bpy.app.background:
         # Blender is still reading its start-up file, so the current scene isn't the artist's yet.

@@ -59,8 +59,8 @@ _LONGEST = 1023
 
 
 class BlenderHost(host.Host):
-    """The host in one Blender. ``post`` runs functions on Blender's main thread, on which the host
-    must be made."""
+    """The host for one running Blender. ``post`` runs functions on Blender's main thread. Create
+    the host on that thread."""
 
     where = "the sidebar of Blender's 3D view (key N), tab Callboard"
     guide = (
@@ -114,7 +114,7 @@ class BlenderHost(host.Host):
             NETWORK: Network(),
         }
         if not bpy.app.background:
-            # The port's module needs a graphics context.
+            # The viewport port's module needs a graphics context.
             from callboard_blender.ports.viewport import BlenderViewport
 
             ports[host.VIEWPORT] = BlenderViewport()
@@ -144,8 +144,9 @@ class BlenderHost(host.Host):
         return self._busy.doing
 
     def misreads(self, path: str) -> str | None:
-        """Return how Blender would misread the path, or None. It turns backslashes into slashes,
-        treats two leading slashes as the scene's folder, and cuts a path that is too long."""
+        """Return how Blender would misread the path, or None. Blender turns backslashes into
+        slashes, treats two leading slashes as the scene's folder, and cuts a path that is too
+        long."""
         if path.startswith("//"):
             return (
                 "begins with two slashes, which Blender takes for the scene's folder; use one slash"

@@ -150,7 +150,7 @@ class BlenderServer:
         redraw()
 
     def end(self) -> None:
-        """Stop, and end everything that outlives a single server. Idempotent."""
+        """Stop the server, and end everything that outlives a single server. Idempotent."""
         self.stop()
         window, self.window = self.window, None
         if window is not None:

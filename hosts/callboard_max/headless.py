@@ -20,7 +20,7 @@ def main() -> int:
 
 
 def split(words: str) -> list[str]:
-    """Split like a command line. Quotes group words, and a backslash is part of a path."""
+    """Split the text like a command line. Quotes group words, and a backslash is part of a path."""
     lexer = shlex.shlex(words, posix=True)
     lexer.whitespace_split, lexer.escape, lexer.commenters = True, "", ""
     return list(lexer)

@@ -282,7 +282,7 @@ def test_a_point_of_the_artists_view_is_an_object(tmp_path: Path) -> None:
         seen = bench.call("viewport__pick", {**asked, "x": 0.5})
         assert seen["point"] == pytest.approx([0.0, 0.0, -1.0])
         mine.parm("projection").set("ortho")
-        with pytest.raises(HostError, match="'mine' isn't in perspective"):
+        with pytest.raises(HostError, match="'mine' isn't a perspective camera"):
             bench.call("viewport__pick", {**asked, "x": 0.5})
 
 

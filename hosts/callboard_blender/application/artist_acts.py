@@ -11,8 +11,8 @@ import bpy
 from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.application.views import in_a_window
 
-#: The menus in which the adapter selects an entry, by type. Some versions of Blender lack some of
-#: them.
+#: The menus in which the adapter selects an entry, by type. Some of them are missing in some
+#: versions of Blender.
 _MENUS = {
     "AreaLight": "shape",
     "BevelModifier": "limit_method",
@@ -64,7 +64,7 @@ def _play(seconds: float) -> None:
 
 
 def _dialog(title: str, seconds: float) -> None:
-    """Open a pop-up, which holds up changes as a dialog does elsewhere."""
+    """Open a pop-up. It blocks changes, as a dialog does in other applications."""
 
     def draw(menu: Any, context: Any) -> None:
         menu.layout.label(text="This closes by itself")
@@ -89,7 +89,8 @@ def _later(act: Callable[[], None], seconds: float) -> None:
 
 
 def _renderers() -> list[str]:
-    """Return the engines of this Blender. Only its message about an unknown engine lists them."""
+    """Return the names of this Blender's render engines. Blender lists them only in its error
+    message about an unknown engine."""
     try:
         bpy.context.scene.render.engine = "callboard"
     except TypeError as error:

@@ -1,4 +1,4 @@
-"""Reads the contents of a .blend file on disk from its blocks. Blender doesn't open it."""
+"""Reads a .blend file's contents from its blocks on disk, without opening the file in Blender."""
 
 from __future__ import annotations
 
@@ -109,7 +109,8 @@ class BlendFacts:
         #: Each named file: its kind, its path, the datablock that names it, and whether it is
         #: packed.
         self.named: list[tuple[str, str, str, bool]] = []
-        #: The block with the path of the last text, and that text's name.
+        #: The address of the block with the path of the text datablock that was read last, and that
+        #: datablock's name.
         self._text = (0, "")
         origins = {n for n, each in enumerate(self._known) if each.name == _ORIGIN}
         for code, index, address, content in datablocks(file, origins, (b"TX",)):

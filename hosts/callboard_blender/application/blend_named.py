@@ -1,9 +1,9 @@
 """Finds the files that a .blend file uses by reading its blocks, before Blender opens it. As soon
-as Blender opens a file, it reads the file's libraries, and their libraries.
+as Blender opens a file, it reads the file's libraries, and in turn their libraries.
 
-Every string with room for a path counts, so a kind of path that a later Blender adds counts too.
-The exceptions are strings that name outputs, which are checked when something is written, and
-strings that nothing reads.
+Every string field with room for a path counts as a path, so this also covers paths that later
+versions of Blender add. The exceptions are fields that name outputs, which are checked when
+something is written, and fields that nothing reads.
 
 Blender trusts the labels in a file, but they may be false. A file may call a path's field something
 else, and a block may be used as a different structure from the one that its label names. Blender's
@@ -42,7 +42,7 @@ _OTHERS = re.compile(
 )
 #: Structures that hold a file's bare name. Its folder is in a different string.
 _BARE = {"StripElem", "StripProxy"}
-#: Structures with strings of any kind, which may be paths.
+#: Structures whose strings can hold any text, including a path.
 _TEXTS = {"bNodeSocketValueString"}
 _PACKED = {"PackedFile", "ImagePackedFile"}
 _MOST_BYTES = 2**28
@@ -50,8 +50,8 @@ _MOST_BYTES = 2**28
 _LONGEST = 1024
 #: Used as the structure's name for a text in a block with a false label.
 _UNLABELLED = ""
-#: Matches such a text if it may be a path. Bare names count too, because Blender looks for them in
-#: its working folder.
+#: Matches a text in a block with a false label if the text may be a path. Bare names count too,
+#: because Blender looks for them in its working folder.
 _LEADING = re.compile(rb"[\\/]|\.\.|[A-Za-z]:[\\/]|[^\0-\x1f]+\.[A-Za-z0-9]{1,5}$")
 #: Codes of blocks that aren't datablocks. ``ID`` marks a link to a datablock in a library.
 _NO_DATABLOCKS = {b"DATA", b"DNA1", b"TEST", b"REND", b"GLOB", b"USER", b"ID"}
@@ -113,7 +113,7 @@ def is_own(place: str, own: Sequence[str]) -> bool:
 def place_of(text: str, file: str) -> str:
     """Return the path that Blender opens for a path in a file. Two leading slashes mean the file's
     folder. Outside Windows, a drive becomes a folder named after its letter."""
-    if text.startswith("//"):  # This comes before backslashes become slashes, as in Blender.
+    if text.startswith("//"):  # Like Blender, check this before turning backslashes into slashes.
         relative = text[2:] if os.name == "nt" else text[2:].replace("\\", "/")
         return f"{Path(file).parent}/{relative.lstrip('/')}"
     if os.name != "nt":
@@ -145,24 +145,24 @@ class _Paths:
                 if size >= _ROOM
             }
         )
-        #: Number of bytes at the start of a block in which such a path may lie.
+        #: Number of bytes at the start of a block that can contain these paths.
         self.most = max(self.places, default=-_LONGEST) + _LONGEST
 
     def check(self, known: Sequence[Structure]) -> None:
         """Raise ValueError when two of a file's structures have the same name, or when the file's
         layout declares a path as something other than a string."""
         if len({each.name for each in known}) < len(known):
-            raise ValueError("two of its structures have the same name")
+            raise ValueError("two of the file's structures have the same name")
         for each in known:
             for member in each.members:
                 name, is_text = (each.name, member.name), member.kind == "char"
                 if (name in self.fields or name == ("ID", "name")) and not is_text:
-                    raise ValueError(f"the {member.name} of its {each.name} isn't a string")
+                    raise ValueError(f"the file's {each.name}.{member.name} isn't a string")
 
     def unlabelled(self, content: bytes, labelled: Collection[int]) -> Iterator[str]:
-        """Yield the texts at the places where some structure has a path, in case the block's label
-        is false. ``labelled`` are the offsets of long texts in the structure that the label names.
-        A place in the middle of such a text doesn't count."""
+        """Yield the texts at the offsets where any of Blender's structures has a path, because the
+        block's label may be false. ``labelled`` are the offsets of long texts in the structure that
+        the label names. An offset in the middle of such a text is skipped."""
         for place in self.places:
             text = content[place : place + _LONGEST].split(b"\0", 1)[0]
             is_end = any(at <= place and b"\0" not in content[at:place] for at in labelled)
@@ -187,9 +187,9 @@ class _Layout:
         self.name_at = (names or [0])[0]
 
     def is_read(self, index: int) -> bool:
-        """Return whether blocks with that structure are read whole."""
+        """Return whether blocks of the structure with that index are read in full."""
         if index >= len(self.known):
-            raise ValueError("one of its blocks has an unknown structure")
+            raise ValueError("one of the file's blocks has an unknown structure")
         return bool(self.places[index]) or self.known[index].name in _PACKED
 
 
@@ -206,10 +206,10 @@ def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
     when it can't be unpacked."""
     with _opened(file) as stream:
         if _head(stream)[1] != USUAL:
-            raise ValueError("it is from another kind of machine; save it again in Blender")
+            raise ValueError("the file is from another kind of machine; save it again in Blender")
     layout = next((_layout(block, paths) for *_, block in _blocks(file, code=b"DNA1")), None)
     if layout is None:
-        raise ValueError("it has no description of its structures")
+        raise ValueError("the file has no description of its structures")
     named: set[tuple[str, str]] = set()
     group: _Group = {}
     waiting: list[tuple[Structure, bytes, str, str]] = []
@@ -299,8 +299,9 @@ def _is_path(holder: str, member: Member) -> bool:
 def _texts(
     by_name: dict[str, Structure], kind: Structure, fields: Collection[tuple[str, str]] = ()
 ) -> Iterator[tuple[str, int, int]]:
-    """Yield the structure that contains each path, with the path's offset and size in ``kind``.
-    Strings in ``fields`` count even if they have less room, as in files from old versions."""
+    """For each path in ``kind``, yield the name of the structure that contains it, and the path's
+    offset and size. Strings in ``fields`` count even if they have less room, as in files from old
+    versions."""
     waiting = [(kind, 0, 0)]
     while waiting:
         at, start, depth = waiting.pop()
@@ -339,7 +340,7 @@ def layout_of(file: str) -> tuple[Machine, list[Structure]]:
         _, machine = _head(stream)
     for *_, block in _blocks(file, code=b"DNA1"):
         return machine, structures(block, machine)
-    raise ValueError("it has no description of its structures")
+    raise ValueError("the file has no description of its structures")
 
 
 def datablocks(file: str, also: Collection[int], whole: Collection[bytes]) -> Iterator[Block]:
@@ -361,9 +362,9 @@ def _blocks(
     most: int = 0,
     whole: Collection[bytes] = (),
 ) -> Iterator[Block]:
-    """Yield the code, structure index, address and content of each block with that code, or of
-    every block if there is a ``layout``. A block that isn't read whole has at most ``most`` bytes
-    of content. All blocks of datablocks with a code in ``whole`` are read whole."""
+    """Yield the code, structure index, address and content of each block with the given ``code``,
+    or of every block if a ``layout`` is given. A block that isn't read in full has at most ``most``
+    bytes of content. All blocks of a datablock whose code is in ``whole`` are read in full."""
     is_whole = False
     with _opened(file) as stream:
         head, _ = _head(stream)
@@ -373,17 +374,17 @@ def _blocks(
                 return
             name, length, address, index, count = _fields(head, started)
             if length < 0 or count < 0 or index < 0:
-                raise ValueError("one of its blocks has no valid length")
+                raise ValueError("one of the file's blocks has no valid length")
             if is_datablock := name not in _NO_DATABLOCKS:
                 is_whole = name in whole
             if (code and name == code) or (
                 layout is not None and (layout.is_read(index) or is_datablock or is_whole)
             ):
                 if length > _MOST_BYTES:
-                    raise ValueError("one of its blocks is too large")
+                    raise ValueError("one of the file's blocks is too large")
                 content = stream.read(length)
                 if len(content) < length:
-                    raise ValueError("it ends early")
+                    raise ValueError("the file ends early")
                 yield name, index, address, content
                 continue
             start = stream.read(min(length, most)) if length >= _ROOM else b""
@@ -401,12 +402,12 @@ def _head(stream: IO[bytes]) -> tuple[struct.Struct, Machine]:
     """Return the format of the blocks' headers, and the kind of machine that wrote the file."""
     start = stream.read(12)
     if start[:7] != b"BLENDER":
-        raise ValueError("it doesn't begin like a Blender file")
+        raise ValueError("the file doesn't begin like a Blender file")
     if re.fullmatch(rb"BLENDER17-01", start):
         stream.read(5)
         return _LONG, USUAL
     if not re.fullmatch(rb"BLENDER[-_][vV]\d+", start):
-        raise ValueError("it is from another kind of machine; save it again in Blender")
+        raise ValueError("the file is from another kind of machine; save it again in Blender")
     order, pointer = "<" if start[8:9] == b"v" else ">", 8 if start[7:8] == b"-" else 4
     address = "Q" if pointer == 8 else "I"
     return struct.Struct(f"{order}4si{address}ii"), Machine(order, pointer)
@@ -436,9 +437,9 @@ def _skip(stream: IO[bytes], length: int) -> None:
 def _unpacked(packed: IO[bytes]) -> Any:
     """Return a reader that decompresses Zstandard data. Raises ImportError."""
     try:
-        import zstandard  # It comes with the Blender from blender.org.
+        import zstandard  # The Blender from blender.org includes this module.
     except ImportError:
-        # It comes with Python 3.14.
+        # The standard library has this module since Python 3.14.
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
 
         return zstd.open(packed)

@@ -1,4 +1,4 @@
-"""Reports the work that keeps Blender busy, for callers that wait for its end."""
+"""Reports the work that keeps Blender busy, for callers that wait for that work to end."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ _DRAGS = {
 
 
 class Busy:
-    """Listens to Blender's handlers. The handlers may run on the render thread, so they only take
-    notes."""
+    """Listens to Blender's handlers to track what keeps Blender busy. The handlers may run on the
+    render thread, so they only record what happened."""
 
     def __init__(self) -> None:
         self._doing: list[str] = []

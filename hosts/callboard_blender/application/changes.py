@@ -1,5 +1,4 @@
-"""Notes changes to Blender's scene, as its handlers report them, and whether callboard made
-them."""
+"""Notes changes to the scene, which Blender's handlers report, and whether callboard made them."""
 
 from __future__ import annotations
 
@@ -42,7 +41,7 @@ class SceneChanges:
         self.stepped = False
         #: Called after an undo or redo, when the other state is already current.
         self.went: Changes[[]] = Changes()
-        #: Called once another file has been opened, which removes everything of ours from the undo
+        #: Called once another file has been opened, which removes all our steps from the undo
         #: stack.
         self.emptied: Changes[[]] = Changes()
         #: Called when the scene has been written, perhaps to a new file.
@@ -173,8 +172,8 @@ class SceneChanges:
 def _by_a_script() -> bool:
     """Return whether another timer or a handler made the change that Blender is reporting. Blender
     pushes an undo state for the artist's changes and for add-ons' operators, but not for changes by
-    a timer or a handler. A change that Blender reports only because our own timer asks it to was
-    made earlier. It counts as the artist's, as if Blender had reported it without being asked."""
+    a timer or a handler. When our own timer makes Blender report a change, the change was made
+    earlier. It counts as the artist's, as if Blender had reported it unasked."""
     frame = sys._getframe(2).f_back  # This is the code that made the change, or None.
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back

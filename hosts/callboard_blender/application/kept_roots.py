@@ -1,4 +1,4 @@
-"""The artist's folders, saved with the project as the large panel saves them."""
+"""Saves the artist's folders with the project, in the same way as the large panel."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from callboard.panel.status import Snapshot
 
 
 class KeptRoots:
-    """The folders of the open project. The project is the folder of the scene's file; scenes that
-    were never saved share one. Use it on the main thread."""
+    """The folders of the open project. The project is the folder of the scene's file. All scenes
+    that were never saved share one project. Use it on the main thread."""
 
     def __init__(self, controls: Controls) -> None:
         self._controls = controls
@@ -27,7 +27,7 @@ class KeptRoots:
         self._opened = False
 
     def opened(self) -> None:
-        """Note that another file is open, to which the previous file's folders don't apply."""
+        """Note that another file was opened. The previous file's folders don't apply to it."""
         self._opened = True
 
     def follow(self, shown: Snapshot) -> None:
@@ -44,13 +44,13 @@ class KeptRoots:
         elif opened:
             self._use(ProjectSettings())
         elif roots := own_roots(shown):
-            # It is the same scene, saved in another folder, so the roots stay.
+            # The same scene was saved in another folder, so it keeps its roots.
             self.keep(roots, shown)
 
     def keep(self, roots: Sequence[Root], shown: Snapshot) -> str | None:
         """Set the folders and save them. Return the problem, or None."""
         if self._project is None:
-            # The saved folders haven't been read yet, so they stay.
+            # The saved folders haven't been read yet, so add the new ones to them.
             self._project = _project_of(shown)
             settings = _kept(self._project)
             before = () if settings is None else settings.roots
@@ -70,7 +70,7 @@ class KeptRoots:
 
 
 def _kept(project: str) -> ProjectSettings | None:
-    """Return the project's saved settings if they can be read."""
+    """Return the project's saved settings, or None if there are none or they can't be read."""
     settings = load(project)
     return None if settings is None or settings.problem else settings
 

@@ -43,7 +43,7 @@ def refuse_linked_data(obj: bpy.types.Object) -> None:
 
 
 def refuse_linked_shape(obj: bpy.types.Object) -> None:
-    """Raise HostError when the object's mesh or curve is an override. An override keeps no
+    """Raise HostError when the object's mesh or curve is an override. An override doesn't store
     points."""
     override = obj.data.override_library if obj.data is not None else None
     if override is not None:
@@ -78,7 +78,7 @@ def is_brought(obj: bpy.types.Object, kind: str, name: str) -> bool:
     ``modifiers`` comes from the linked object. Such an entry can be switched off, but comes back
     when it is removed."""
     override = obj.override_library
-    # `is_override_data` isn't true in 4.2.
+    # In 4.2, `is_override_data` is never true, so look at the linked object instead.
     return override is not None and name in getattr(override.reference, kind)
 
 

@@ -1,5 +1,5 @@
-"""Posts functions to Blender's main thread while its user interface runs, with a permanent
-timer."""
+"""Uses a permanent timer to run functions on Blender's main thread while its user interface
+runs."""
 
 from __future__ import annotations
 

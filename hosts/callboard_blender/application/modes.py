@@ -16,7 +16,7 @@ _OBJECT = "OBJECT"
 
 @dataclass(frozen=True)
 class Mode:
-    """A mode under Blender's name for it, and the active object's full name."""
+    """Blender's name for a mode, and the active object's full name."""
 
     mode: str = _OBJECT
     object: str = ""

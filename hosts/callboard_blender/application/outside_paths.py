@@ -23,8 +23,8 @@ def own_folders() -> list[str]:
 
 
 def refuse_used_outside(done: str) -> None:
-    """Raise HostError when the scene uses a file that the call may not read. The error says that
-    the scene wasn't ``done``, such as ``rendered``. Files packed into the scene aren't read."""
+    """Raise HostError when the scene uses a file that the call may not read. ``done`` is the verb
+    in the error's text, such as ``rendered``. Files packed into the scene aren't read."""
     if not held_to_roots():
         return
     own = own_folders()
@@ -78,7 +78,7 @@ def _leaves(node: Any) -> bool:
     starts = _starts(node)
     if any("{" in start for start in starts):
         return True  # Blender 5 fills in placeholders only when it writes.
-    # If a link has the name of a numbered file, Blender writes through it.
+    # If a link has the name of a numbered file, Blender writes to the link's target.
     there = (beginning(start.split("#", 1)[0]) for start in starts)
     return bool(outside([*starts, *chain.from_iterable(there)], write=True))
 

@@ -42,9 +42,10 @@ def _in_one() -> bool:
 
 
 def guard() -> Callable[[], None]:
-    """Make every operator that runs inside an override suspend callboard's threads, whoever calls
-    it. Return a function that ends this once every host has called its own. Call both functions on
-    the main thread. The returned one is idempotent."""
+    """Make every operator that runs inside an override suspend callboard's threads, whatever code
+    calls the operator. Return a function that withdraws this call. Once every host has called its
+    own, operators no longer suspend threads. Call both functions on the main thread. The returned
+    one is idempotent."""
     global _hosts
     _hosts += 1
     if NEEDED and _hosts == 1:

@@ -1,8 +1,8 @@
 """Undo steps on Blender's own undo stack, so that the artist's Ctrl+Z undoes a call as well.
 
 Blender saves states, not edits. Pushing stores the current scene under a label, and undoing goes
-back to the previous state. A step is therefore pushed when it ends. To roll back, the half-done
-state is pushed too, and undone. All of this works in background mode once a first state exists.
+back to the previous state. A step is therefore pushed when it ends. A rollback pushes the half-done
+state too, and then undoes it. All of this works in background mode once a first state exists.
 """
 
 from __future__ import annotations
@@ -202,7 +202,8 @@ class BlenderUndo:
         changes.foreign, changes.stepped, self._steps = kept
 
     def _prepare(self) -> None:
-        """Make the mark if it is missing, as after a purge of unused data, without reporting it."""
+        """Make the mark if it is missing, as after a purge of unused data, without reporting a
+        change."""
         if not self._mark.ready:
             view_layer().update()
             with self._changes.unnoticed():

@@ -58,8 +58,9 @@ def _copy(original: bpy.types.Object, copies: _Copies) -> bpy.types.Object:
 
 
 def _own(copy: Any) -> Any:
-    """Return the copy without its override. With one, the copy would belong to the original's
-    override, which restores its own members when the file is opened, and no others."""
+    """Return the copy without its override. With the override, the copy would belong to the
+    original's override hierarchy. When the file is opened, Blender restores only the hierarchy's
+    own members, so it would lose the copy."""
     if copy.override_library is None:
         return copy
     known = copy.bl_rna.functions["make_local"].parameters
@@ -70,7 +71,8 @@ def _own(copy: Any) -> Any:
 def _put_beside(
     originals: list[bpy.types.Object], copies: _Copies, home: bpy.types.Collection
 ) -> None:
-    """Link the copies. Each collection is searched once, however many objects there are."""
+    """Link the copies into the originals' collections, or into ``home`` if an original is in none
+    that belongs to this file. Each collection is searched once, however many objects there are."""
     left = set(originals)
     roots = [each.collection for each in bpy.data.scenes]
     for collection in (*roots, *bpy.data.collections):

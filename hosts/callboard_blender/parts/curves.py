@@ -1,5 +1,5 @@
-"""Finds animation curves and drivers in every supported version of Blender. Up to 4.3 there is an
-action for each user, and in later versions actions have a slot for each user."""
+"""Finds animation curves and drivers in every supported version of Blender. Up to 4.3, an action
+holds one set of curves. In later versions, an action has a slot for each user."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def driven_parts(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, bpy.type
 
 
 def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json | None:
-    """Return ``{path, keys, start, end, of}`` for the keys of these parts, each with the datablock
-    that it belongs to, or None if they have no keys. Strips count from their first frame to their
-    last."""
+    """Return ``{path, keys, start, end, of}`` for the keys of ``parts``, or None if they have no
+    keys. ``parts`` maps each part to the datablock that it belongs to. Strips count from their
+    first frame to their last."""
     frames: set[float] = set()
     animated: dict[str, None] = {}
     for part, holder in parts.items():
@@ -106,8 +106,8 @@ def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json |
 
 
 def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
-    """Return what the driver drives and reads, and if it is broken, why. ``owner`` is the file's
-    datablock that the driver belongs to."""
+    """Return what the driver drives, what it reads, and why it is broken if it is. ``owner`` is the
+    datablock in the file that the driver belongs to."""
     driver = curve.driver
     targets = [target for each in driver.variables for target in each.targets]
     entry: Json = {

@@ -47,7 +47,9 @@ class DataBlocks:
         named = [each for each in data if each.name_full == name]
         named = named or [each for each in data if each.name == name]
         if len(named) > 1:
-            raise HostError(f"'{name}' names several: {', '.join(o.name_full for o in named)}")
+            raise HostError(
+                f"several have the name '{name}': {', '.join(o.name_full for o in named)}"
+            )
         if not named:
             there = [each.name_full for each in data]
             shown = nearest_names(name, there) or there[:5]
@@ -70,8 +72,8 @@ class DataBlocks:
         return str(block.name_full)
 
     def replace(self, kind: str, names: Sequence[str], by: str) -> list[str]:
-        """Use another datablock wherever these are used, and remove those that belong to this file.
-        Return the removed names."""
+        """Use the datablock ``by`` wherever the named ones are used, and remove those of them that
+        belong to this file. Return the names of the removed ones."""
         kept = self.find(kind, by)
         replaced = [self.find(kind, name) for name in dict.fromkeys(names)]
         if kept in replaced:
@@ -81,7 +83,7 @@ class DataBlocks:
                 if each.bl_idname != kept.bl_idname:
                     raise HostError(f"'{each.name}' and '{by}' are node groups of different kinds")
                 if each in _nested(kept):
-                    raise HostError(f"'{by}' contains '{each.name}', so it can't replace it")
+                    raise HostError(f"'{each.name}' is inside '{by}', so '{by}' can't replace it")
         self._changes.touch()
         for each in replaced:
             each.user_remap(kept)
@@ -99,8 +101,8 @@ class DataBlocks:
         return gone
 
     def set_file(self, path: str, to: str | None) -> tuple[list[str], str]:
-        """Replace this path, wherever a datablock names it, with ``to``. If ``to`` is None, make
-        the path relative to the open file. Return the names of the datablocks, and the new
+        """Replace this path with ``to`` wherever a datablock names it. If ``to`` is None, make the
+        path relative to the open file. Return the names of the changed datablocks, and the new
         path."""
         naming = [
             each
@@ -111,7 +113,7 @@ class DataBlocks:
         if not naming:
             raise HostError(f"nothing in this file names '{path}'; see file__references")
         if to is not None and any(isinstance(each, bpy.types.Library) for each in naming):
-            raise HostError("a linked library is relocated in Blender's outliner")
+            raise HostError("relocate a linked library in Blender's outliner instead")
         wanted = _relative(bpy.path.abspath(path)) if to is None else to
         if to is not None:
             refuse_outside([to], to, "used")
@@ -121,7 +123,7 @@ class DataBlocks:
         for each in naming:
             each.filepath = wanted
             if each.filepath != wanted:
-                raise HostError(f"Blender made '{each.filepath}' of '{wanted}'")
+                raise HostError(f"Blender changed '{wanted}' to '{each.filepath}'")
         self._changed()
         return [each.name_full for each in naming], wanted
 

@@ -52,8 +52,8 @@ class Operator:
             property = self.properties[name]
             if property.type == "FLOAT" and not property.hard_min <= value <= property.hard_max:
                 raise HostError(
-                    f"Blender scales by {property.hard_min:.4g} to {property.hard_max:.4g}, not"
-                    f" {value:g}; use another meters_per_unit"
+                    f"Blender can scale by {property.hard_min:.4g} to {property.hard_max:.4g}, but"
+                    f" not by {value:g}; use another meters_per_unit"
                 )
         return taken
 

@@ -18,8 +18,8 @@ _DARK, _CLAY, _LINE = (0.1, 0.1, 0.1, 1.0), (0.8, 0.8, 0.8, 1.0), (0.9, 0.9, 0.9
 @contextmanager
 def previewed(shading: str) -> Iterator[list[Setting]]:
     """Yield the settings for ``solid``, ``wireframe``, ``xray`` or ``material``. The caller must
-    restore the scene's own settings before leaving the block, which removes the temporary
-    datablocks."""
+    restore the scene's own settings before leaving the block, because the temporary datablocks are
+    then removed."""
     shown = scene()
     world = bpy.data.worlds.new("callboard look")
     material = bpy.data.materials.new("callboard look")

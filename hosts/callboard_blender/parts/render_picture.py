@@ -58,8 +58,8 @@ def render_to(path: str) -> None:
 def settings(
     path: str, width: int, height: int, more: Sequence[Setting] = (), samples: int | None = None
 ) -> Iterator[None]:
-    """Apply the render settings for one image, and ``more``. Restore the scene's own afterwards.
-    ``samples`` limits the samples per pixel."""
+    """Apply the render settings for one image, and the settings in ``more``. Restore the scene's
+    own settings afterwards. ``samples`` limits the samples per pixel."""
     shown = scene()
     render = shown.render
     wanted: list[Setting] = [

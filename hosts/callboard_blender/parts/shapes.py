@@ -10,8 +10,9 @@ import bpy
 
 from callboard.host import ACROSS, AROUND, PrimitiveKind, torus
 
-#: The mesh attribute whose name says which primitive the mesh is. Blender keeps and copies
-#: attributes that begin with a dot, but unlike custom properties neither shows nor exports them.
+#: The mesh attribute whose name says which primitive the mesh is. Blender keeps and copies an
+#: attribute whose name begins with a dot. Unlike a custom property, such an attribute is neither
+#: shown nor exported.
 _MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}
 
 

@@ -1,5 +1,5 @@
-"""Reads and sets the scene's surroundings, which are Blender's world as an image, a color or a
-sky."""
+"""Reads and sets the scene's surroundings. In Blender they are the world, which shows an image, a
+color or a sky."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ def write(
         setattr(obj, rotation_channel(obj), old[1])
         raise HostError(
             f"the artist locked {' and '.join(locked)} of '{obj.name}'; leave that as it is, or ask"
-            " the artist to unlock it, on the tab Item of the 3D view's sidebar"
+            " the artist to unlock it, in the Item tab of the 3D view's sidebar"
         )
     settle(obj)
 

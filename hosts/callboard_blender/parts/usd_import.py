@@ -66,10 +66,11 @@ def _depth(obj: bpy.types.Object) -> int:
 
 @contextmanager
 def traced(stage: Any) -> Iterator[None]:
-    """Inside the block, have each object that Blender reads from the stage's file record its prim,
-    because an object's name doesn't say which prim it came from. Remove Blender's mark from the
-    groups that it generated, because Blender leaves out marked groups, and with them the conversion
-    of units and up axis. Blender reads the layer that is open here, and nothing is saved."""
+    """Inside the block, make each object that Blender reads from the stage's file record its prim,
+    because an object's name doesn't say which prim it came from. Also remove Blender's mark from
+    the groups that Blender generated. Blender leaves out marked groups, and with them the
+    conversion of units and up axis. Blender reads the layer that is open here, and nothing is
+    saved."""
     from pxr import Sdf, UsdGeom
 
     layer = stage.GetRootLayer()

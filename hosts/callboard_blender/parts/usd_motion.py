@@ -4,7 +4,7 @@ stores a note of all keys. On import, samples become keys again, so that the fil
 needed.
 
 The note is custom data of a prim. For each component, it holds the seconds at which there are keys,
-and the interpolation after each key. The note counts only if its keys reproduce the motion of the
+and the interpolation after each key. The note is used only if its keys reproduce the motion of the
 samples.
 """
 
@@ -29,12 +29,12 @@ _NOTE = "sourceKeys"
 OBJECT_NAME = "userProperties:blender:object_name"
 _CHANNELS = {"translate": "location", "rotate": "rotation_euler", "scale": "scale"}
 _OPS = {"translate": "xformOp:translate", "rotate": "xformOp:rotateXYZ", "scale": "xformOp:scale"}
-#: Tolerances within which two motions count as the same: relative, and degrees for rotation.
+#: Tolerances within which two motions count as the same. The tolerance for rotation is in degrees.
 _CLOSE = {"translate": 1e-4, "rotate": 1e-2, "scale": 1e-4}
 #: Frames that differ by less than this count as the same.
 _FRAME = 1e-4
 
-#: Seconds, or frames, and the interpolation after each.
+#: Times in seconds or frames, each with the interpolation after it.
 Keys = list[tuple[float, str]]
 
 
@@ -73,8 +73,8 @@ def note_keys(stage: Any) -> None:
 def take_keys(
     created: Sequence[bpy.types.Object], stage: Any, above: Callable[[bpy.types.Object], Any]
 ) -> None:
-    """Convert imported motion to keys, at the frames of this scene's rate. ``above`` returns the
-    future parent of an object."""
+    """Convert imported motion to keys, at this scene's frame rate. ``above`` returns the future
+    parent of an object."""
     linked = [
         (obj, each) for obj in created for each in obj.constraints if each.type == "TRANSFORM_CACHE"
     ]

@@ -19,8 +19,8 @@ _MOST = 200
 
 
 def whole(obj: bpy.types.Object, *, users: bool) -> Json:
-    """Return the object and what it uses. With ``users``, also return what uses it, for which the
-    whole file is searched."""
+    """Return the object and what it uses. With ``users``, also search the whole file for what uses
+    the object, and return that."""
     data = obj.data
     reported: Json = {
         "data": data.name_full if data is not None else None,
@@ -194,7 +194,7 @@ def _visibility(obj: bpy.types.Object) -> Json:
 
 def _places(each: Any, above: list[str], holding: set[Any]) -> Iterator[list[str]]:
     """For each place in the view layer where one of the collections in ``holding`` occurs, yield
-    the reasons why it isn't shown there. The list is empty if nothing hides it."""
+    the reasons why the collection isn't shown there. The list is empty if nothing hides it."""
     name, here = each.collection.name, list(above)
     if each.exclude:
         here.append(f"the collection '{name}' is excluded from the view layer")
@@ -221,7 +221,7 @@ def _uses(obj: bpy.types.Object) -> set[str]:
         for node in _nodes(slot.material) if slot.material else ():
             used.update((_image_of(node), getattr(node, "node_tree", None)))
     names = {each.name_full for each in used if each is not None}
-    return names - {obj.name_full}  # Its own data often has the same name.
+    return names - {obj.name_full}  # The object's data often has its name.
 
 
 def named_by(each: Any) -> Iterator[Any]:

@@ -20,8 +20,8 @@ _EXTENDED = {"MESH", "CURVE", "SURFACE", "META", "FONT", "CURVES", "POINTCLOUD",
 
 
 def is_evaluated(obj: bpy.types.Object) -> bool:
-    """Return whether Blender evaluates the object, which it doesn't in an excluded or hidden
-    collection."""
+    """Return whether Blender evaluates the object. Blender doesn't evaluate objects in excluded or
+    hidden collections."""
     return bool(obj.evaluated_get(bpy.context.evaluated_depsgraph_get()).is_evaluated)
 
 
@@ -91,7 +91,8 @@ def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:
 
 
 def _corners(obj: bpy.types.Object) -> list[Vec]:
-    """Return points in the world whose box, along the world's axes, encloses the object."""
+    """Return points in world space. Their bounding box along the world's axes encloses the
+    object."""
     try:
         placed = world_of(obj)
     except HostError:

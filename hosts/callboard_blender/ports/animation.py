@@ -101,8 +101,9 @@ class BlenderAnimation:
         return answer
 
     def animated(self) -> Iterator[Json | None]:
-        """Yield the objects whose own values, data, shape keys or materials have keys or strips,
-        and then other animated data, such as worlds and scenes."""
+        """Yield the motion of the objects whose own values, data, shape keys or materials have keys
+        or strips. Then yield the motion of other animated data, such as worlds and scenes. Yield
+        None after each object."""
         seen: set[Any] = set()
         for name in paths():
             with suppress(LookupError):  # The object may be gone by now.

@@ -38,7 +38,7 @@ class _Place:
     owner: Any
     key: str
     rna: Any
-    #: The path from the object or its data, whichever has the keys and drivers.
+    #: The attribute's path, starting at the object or its data, whichever has the keys and drivers.
     path: str
     of_data: bool
 
@@ -147,7 +147,7 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
         inner = getattr(owner, word)
         if prop.type == "COLLECTION":
             if owner != obj or word not in _LISTS:
-                raise HostError(f"'{word}' is a list; name an entry of {', '.join(_LISTS)}")
+                raise HostError(f"'{word}' is a list; name an entry of {' or '.join(_LISTS)}")
             return _listed(obj, steps[at:], "", attribute)
         if isinstance(inner, bpy.types.ID):
             if owner != obj or word != "data":
@@ -165,11 +165,11 @@ def _listed(owner: Any, steps: list[tuple[str, str]], before: str, attribute: st
     """Return the place of a value in a modifier or constraint of an object or a bone."""
     word, named = steps[0][0], steps[1][1] if len(steps) > 1 else ""
     if word not in _LISTS or not hasattr(owner, word) or not named or len(steps) < 3:
-        raise HostError(f"'{attribute}' must name a value of an entry of {', '.join(_LISTS)}")
+        raise HostError(f"'{attribute}' must name a value inside an entry of {' or '.join(_LISTS)}")
     inner = getattr(owner, word)
     if inner.get(named) is None:
         known = ", ".join(each.name for each in inner) or "none"
-        raise HostError(f"'{owner.name}' has no '{named}' among its {word}: {known}")
+        raise HostError(f"'{owner.name}' has no '{named}' among its {word}; it has: {known}")
     rest = "".join(_written(step) for step in steps[2:]).removeprefix(".")
     return _inside(inner[named], rest, f'{before}{word}["{named}"]', attribute)
 

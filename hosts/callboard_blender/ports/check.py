@@ -70,7 +70,7 @@ class BlenderChecks:
                 space = image.colorspace_settings.name
                 yield _file(image, None if image.packed_file else space, users)
             elif image.source == "GENERATED" and image.filepath:
-                # Nothing is read from this path, but the file would name it.
+                # Blender reads nothing from this path, but the saved file would contain the path.
                 objects = users.objects_of(image)
                 absolute = not image.filepath.startswith("//")
                 yield UsedFile(

@@ -10,7 +10,8 @@ import bpy
 from callboard.content import Json
 from callboard.host import MOST_LISTED, DocEntry, KeptDocs
 
-#: Types that draw the interface, and operators, which are listed as ``bpy.ops``.
+#: Marks in the names of types that are left out: types that draw the interface, and operators,
+#: which are listed under ``bpy.ops``.
 _LEFT_OUT = ("_OT_", "_PT_", "_MT_", "_HT_", "_UL_")
 
 

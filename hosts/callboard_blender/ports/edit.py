@@ -137,8 +137,8 @@ class BlenderSceneEditor:
             obj.select_set(True, view_layer=layer)
             if not obj.select_get(view_layer=layer):
                 raise HostError(
-                    f"'{obj.name_full}' can't be selected: the artist switched that off for it, or"
-                    " for its collection, in the outliner"
+                    f"'{obj.name_full}' can't be selected: the artist switched selection off"
+                    " for it, or for its collection, in the outliner"
                 )
             layer.objects.active = obj
         return list(chosen)

@@ -239,7 +239,7 @@ def _motion_kept() -> Iterator[None]:
     finally:
         for names in (_ACTION, (*_PLACE, "value")):
             for owner, name, value in kept:
-                # An action that is set again is played again.
+                # Setting an action again plays it again.
                 if name in names and _value(owner, name) != value:
                     setattr(owner, name, value)
             view_layer().update()
@@ -252,7 +252,7 @@ def _value(owner: Any, name: str) -> Any:
 
 def _moved() -> Iterator[tuple[Any, Sequence[str]]]:
     """Yield the owners of values that playing an action changes, with the names of the values. The
-    choice of the action is one of them."""
+    assigned action is one of these values."""
     for obj in objects():
         keys = obj.data.shape_keys if obj.type in ("MESH", "CURVE", "LATTICE") else None
         if obj.animation_data is not None:
@@ -278,8 +278,9 @@ def _node_trees() -> dict[str, Any]:
 
 @contextmanager
 def _frame_restored() -> Iterator[None]:
-    """Go back to the frame if an exporter left it. Blender's glTF exporter does, even when nothing
-    moves. Going to a frame resets values that were changed without a key."""
+    """Go back to the current frame if an exporter left it, as Blender's glTF exporter does even
+    when nothing moves. Otherwise stay, because going to a frame resets values that were changed
+    without a key."""
     shown = scene()
     before = shown.frame_current, shown.frame_subframe
     try:

@@ -25,7 +25,7 @@ from callboard_blender.parts.data_blocks import NAMING, collections
 from callboard_blender.parts.whole_object import named_by
 from callboard_blender.ports.files import checked_blend
 
-#: Types whose datablocks use files only through others, and of which a file may have many.
+#: Types of datablocks that use files only through other datablocks. A file may have many of these.
 _MANY = ("OBJECT", "MESH", "COLLECTION")
 #: Maximum number of objects that an overview names as the heaviest.
 _MOST_HEAVY = 10
@@ -198,7 +198,7 @@ def _composites(each: Any) -> bool:
         tree = each.compositing_node_group
     else:
         tree = each.node_tree if each.use_nodes else None
-    # Blender itself makes two nodes.
+    # Blender itself makes the first two nodes.
     return tree is not None and len(tree.nodes) > 2
 
 
@@ -301,8 +301,9 @@ def _users_of(
 def _reached(
     named: list[tuple[_Key, Any]], using: dict[_Key, set[str]]
 ) -> dict[tuple[str, str], set[_Key]]:
-    """Return which of these each datablock needs, leaving out objects and meshes, of which there
-    may be too many to query at once. Add the direct users of each to ``using``."""
+    """For each datablock, return which of the ``named`` ones it needs. Objects, meshes and
+    collections are left out, because there may be too many to query at once. Add the direct users
+    of each named datablock to ``using``."""
     # Blender 3.4 has no such enumeration of its own datablocks, but a driver can name any kind.
     kinds = bpy.types.DriverTarget.bl_rna.properties["id_type"].enum_items.keys()
     types = set(kinds).difference(_MANY)

@@ -35,7 +35,8 @@ class BlenderFiles:
         return {"path": path, "object_count": len(scene().objects)}
 
     def save(self, path: str | None) -> Json:
-        """Save. Blender writes beside the file and then replaces it."""
+        """Save the scene. Blender writes a new file beside the old one, and then replaces the old
+        one."""
         target = path or bpy.data.filepath
         if not target:
             raise HostError("this scene has never been saved; give a path")

@@ -102,7 +102,7 @@ class BlenderGeometry:
             faces = mesh.polygons
             faces.foreach_set("use_smooth", [smooth] * len(faces))
             mesh.edges.foreach_set("use_edge_sharp", [False] * len(mesh.edges))
-            if hasattr(mesh, "set_sharp_from_angle"):  # This is for 4.1 and later.
+            if hasattr(mesh, "set_sharp_from_angle"):  # This exists in 4.1 and later.
                 if angle is not None:
                     mesh.set_sharp_from_angle(angle=radians(angle))
             else:

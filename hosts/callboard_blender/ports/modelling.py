@@ -289,8 +289,8 @@ def _faces(building: Any, faces: Sequence[int] | str, world: Any, name: str) -> 
 
 
 def _dissolve_flat(building: Any) -> None:
-    """Remove faces and edges without extent. Removing some can leave other faces flat, so this is
-    repeated, for those alone."""
+    """Remove faces and edges without extent. Removing some can flatten others, so the removal is
+    repeated for the flattened ones alone."""
     axes = list(zip(*(vert.co for vert in building.verts), strict=True))
     size = Vector([max(axis) - min(axis) for axis in axes]).length
     edges = building.edges
@@ -311,7 +311,7 @@ def _numbers(building: Any, parts: Sequence[Any]) -> list[int]:
 @contextmanager
 def _editing(obj: bpy.types.Object) -> Iterator[None]:
     """Enter Edit Mode on that object alone, with none of its parts hidden, for operators that need
-    it. Selection, active object and hidden parts are restored."""
+    it. The selection, active object and hidden parts are restored afterwards."""
     layer = view_layer()
     if not obj.visible_get(view_layer=layer):
         raise HostError(f"'{obj.name}' is hidden, so Blender can't unwrap it; show it first")

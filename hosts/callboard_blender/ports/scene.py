@@ -89,7 +89,8 @@ class BlenderSceneReader:
 
 
 class _Summaries:
-    """Entries made on access. If an object has been removed by then, its entry has only the name.
+    """The objects' entries, each made when it is accessed. If the object has been removed by then,
+    its entry has only the name.
 
     This isn't a ``Sequence``, because that class would keep a reference to this one, and so to this
     module. A process that keeps a reference to Blender's module doesn't end.

@@ -30,7 +30,7 @@ _HIDING = ("hide_viewport", "hide_render")
 class BlenderStructure:
     def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
-        #: For the skill ``blender-data``.
+        #: The datablocks that the skill ``blender-data`` changes.
         self.blocks = DataBlocks(changes)
 
     def new(self) -> None:
@@ -56,8 +56,8 @@ class BlenderStructure:
         return None
 
     def in_views_only(self, name: str) -> bool:
-        """Return whether the object is linked. This file stores the eye of such an object, but not
-        whether it is rendered."""
+        """Return whether the object is linked. This file stores the state of such an object's eye,
+        but not whether the object is rendered."""
         return not is_own_object(find(name))
 
     def set_visible(self, name: str, visible: bool) -> str:
@@ -224,7 +224,7 @@ def _shown_by(obj: bpy.types.Object) -> set[bpy.types.Collection]:
 def _ways(
     layer: bpy.types.LayerCollection, above: Sequence[bpy.types.LayerCollection] = ()
 ) -> Iterator[list[bpy.types.LayerCollection]]:
-    """Yield the way from the top to each collection of the view layer."""
+    """For each collection of the view layer, yield the collections from the top one down to it."""
     way = [*above, layer]
     yield way
     for each in layer.children:

@@ -1,6 +1,6 @@
 """The port ``usd``: USD files, if Blender was built with OpenUSD and offers its Python modules (4.5
 and later). Blender 4.2 can import and export, but can't read a stage's metadata without touching
-the scene, so it doesn't offer the port."""
+the scene, so callboard doesn't offer the port there."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def _repaired(path: str) -> None:
 
 
 def _correct_curve(prim: Any, obj: bpy.types.Object | None, geometry: Any) -> None:
-    """Give a curve its thickness, because Blender writes its radius, which only multiplies its
+    """Write a curve's thickness. Blender writes the curve's radius, which is only a factor for its
     bevel. Leave out the copy that Blender writes below a curve with a bevel."""
     if obj is None or obj.type != "CURVE":
         return
@@ -162,7 +162,8 @@ def _opened(path: str) -> Any:
 
 
 def _opened_within(path: str) -> Any:
-    """Return the stage, after checking the files that it names, because opening it opens them."""
+    """Check the files that the stage names, because opening the stage opens them. Then return the
+    opened stage."""
     bpy.utils.expose_bundled_modules()
     from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 

@@ -28,7 +28,7 @@ _PROBE = (
 )
 _PROBE_SECONDS = 60.0
 _WHEELS = {"linux": "manylinux", "win32": "win_amd64", "darwin": "macosx"}
-#: Lines of Qt's own message that are passed on.
+#: Maximum number of lines of Qt's own message that are passed on.
 _LINES = 4
 
 
@@ -38,8 +38,8 @@ class QtSearch:
     def __init__(self, bundled: Path) -> None:
         """Start the search. ``bundled`` is the folder with the add-on's wheels, if there is one.
         Raises HostError when there is no Qt at all."""
-        #: The folder to add to Python's path, or None, and the reason why there is no Qt, or None.
-        #: Valid once ``done``.
+        #: The folder to add to Python's path, or None, and the reason why Qt can't be used, or
+        #: None. Both are valid once ``done`` is True.
         self.folder: str | None = None
         self.problem: str | None = None
         self._wheels = [path for path in sorted(bundled.glob("*.whl")) if _fits(path.name)]

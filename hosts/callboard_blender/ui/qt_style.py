@@ -10,7 +10,8 @@ from qtpy.QtWidgets import QApplication
 
 _ROLES = QPalette.ColorRole
 _GROUPS = (QPalette.ColorGroup.Active, QPalette.ColorGroup.Inactive)
-#: In a disabled widget's text, the share of the text's own color. The rest is the background's.
+#: The share of the text's own color in a disabled widget's text. The rest is the background's
+#: color.
 _FADED = 0.45
 
 
@@ -65,7 +66,7 @@ def _font(app: QApplication) -> QFont:
     preferences = bpy.context.preferences
     font = QFont(app.font())
     pixels = preferences.ui_styles[0].widget.points * preferences.system.ui_scale
-    # Qt multiplies by the screen's own factor, which Blender's scale already contains.
+    # Qt multiplies the size by the screen's own factor, which Blender's scale already contains.
     font.setPixelSize(max(9, round(pixels / app.devicePixelRatio())))
     return font
 
@@ -82,7 +83,7 @@ def _over(components: Iterable[float], behind: QColor) -> QColor:
 
 
 def _mixed(a: QColor, b: QColor, share: float) -> QColor:
-    """Return a mix of which ``share`` is ``a``, and the rest ``b``."""
+    """Return a mix of the colors. ``share`` is the fraction of ``a``; the rest is ``b``."""
     return QColor.fromRgbF(
         a.redF() * share + b.redF() * (1 - share),
         a.greenF() * share + b.greenF() * (1 - share),

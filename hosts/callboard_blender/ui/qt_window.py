@@ -73,7 +73,7 @@ class QtWindow:
             self._lend(_MOST_MS)
             if not self._panel.link.open:
                 self._panel = None
-                self._lend(_MOST_MS)  # Qt deletes it here.
+                self._lend(_MOST_MS)  # This lets Qt delete the panel.
         return self._panel is not None or self._server is not None
 
     def close(self) -> None:
@@ -136,7 +136,7 @@ class QtWindow:
         import PySide6
 
         if PySide6.__version__ == "6.12.0" and sys.version_info < (3, 12):
-            # Each call into Qt that returns nothing loses a reference to None.
+            # In this version, each call into Qt that returns nothing loses a reference to None.
             raise HostError("PySide6 6.12.0 aborts this Python; install another version of it")
         from qtpy.QtWidgets import QApplication
 

@@ -28,7 +28,7 @@ _WIDE, _MARGINS, _LINE = 600, 60, 20
 
 @dataclass(frozen=True)
 class _Size:
-    """The size of a pop-up when it opened; ``width`` in pixels at scale 1."""
+    """The size of a pop-up when it opened. ``width`` is in pixels at scale 1."""
 
     width: int = _WIDE
     lines: int = _MOST
@@ -240,6 +240,6 @@ def _fitted(line: str, width: int) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _width(character: str) -> float:
-    """Return the width in pixels at scale 1, in the interface's font."""
+    """Return the text's width in the interface's font, in pixels at scale 1."""
     blf.size(0, bpy.context.preferences.ui_styles[0].widget.points)
     return float(blf.dimensions(0, character * 8)[0]) / 8 or 4.0

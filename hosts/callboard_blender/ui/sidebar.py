@@ -21,7 +21,7 @@ from callboard_ui.shown_text import one_line
 #: Characters that fit on a line of the sidebar, and the maximum number of lines for a question and
 #: for the clients' names.
 _NARROW, _ASKED, _CLIENTS = 28, 4, 3
-#: The icon for each name of a state.
+#: The icon for each state, by the state's name.
 _ICONS = {
     "ended": "CANCEL",
     "off": "CANCEL",
@@ -61,7 +61,7 @@ class CALLBOARD_PT_main(_Tab):
             icon="PLAY" if shown.paused else "PAUSE",
         )
         row.operator("callboard.stop", icon="SNAP_FACE")
-        # While the sidebar is being drawn, the main thread isn't stuck.
+        # The main thread draws the sidebar, so it can't be stuck now.
         state, window = texts.state(replace(shown, stalled_ms=0)), residence.window
         if shown.switched_off:
             draw_text(layout, shown.switched_off, _ICONS[state.name])

@@ -12,8 +12,8 @@ from callboard_qt import Act, Messages
 
 class HoudiniMessages(Messages):
     """Listens to Houdini. ``scene`` is called when objects change, ``replaced`` before the scene is
-    replaced, and ``file`` when another file is open or has been saved. After a save, ``saved`` is
-    called before ``file``."""
+    replaced, and ``file`` when another file has been opened or the scene has been saved. After a
+    save, ``saved`` is called before ``file``."""
 
     def __init__(self, scene: Act, file: Act, saved: Act, replaced: Act) -> None:
         super().__init__("Houdini")

@@ -81,7 +81,7 @@ def find(name: str) -> hou.ObjNode:
 
 
 def type_of(node: hou.OpNode) -> str:
-    """Return the node's type without namespace and version."""
+    """Return the node's type without its namespace and version."""
     return str(node.type().nameComponents()[2])
 
 

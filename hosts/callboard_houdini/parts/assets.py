@@ -1,5 +1,5 @@
-"""Checks for the content of locked digital assets, which their file defines and which is read-only
-in the scene."""
+"""Checks for nodes inside locked digital assets. An asset's file defines these nodes, and they are
+read-only in the scene."""
 
 from __future__ import annotations
 

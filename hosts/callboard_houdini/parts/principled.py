@@ -36,7 +36,7 @@ _PICTURES = (
     *(".rat", ".pic", ".exr", ".hdr", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".tga", ".bmp"),
     *(".psd", ".sgi", ".dpx", ".tx", ".ptx"),
 )
-#: Menu entries of several versions, best first.
+#: Each color space's menu entries in several versions of Houdini, best first.
 _SPACES = {"srgb": ("sRGB", "srgb", "sRGB - Texture"), "raw": ("linear", "Raw", "raw")}
 #: Values of ``…_monoChannel``, in which 0 is the picture's brightness.
 _CHANNELS = "_rgb"

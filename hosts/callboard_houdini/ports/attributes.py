@@ -67,8 +67,8 @@ class HoudiniAttributes:
         for each in converted:
             if isinstance(each, str) and runs_code(named.parmTemplate(), attribute, each):
                 raise HostError(
-                    f"Houdini would run what '{attribute}' says; use script__execute for that,"
-                    " which the artist has to allow"
+                    f"Houdini would run the value of '{attribute}' as code; use"
+                    " script__execute for that, which the artist has to allow"
                 )
         refuse_keyed(node, [attribute])
         with telling(f"set '{attribute}' of '{node.name()}'"):

@@ -118,7 +118,9 @@ def view_of(node: hou.ObjNode, aspect: float, rendered: bool) -> View:
     height. A view shows the camera's whole frame, and a render its whole width. Raises HostError if
     the camera isn't a perspective camera."""
     if str(parm(node, "projection").evalAsString()) != "perspective":
-        raise HostError(f"'{node.name()}' isn't in perspective; give angles to point at the scene")
+        raise HostError(
+            f"'{node.name()}' isn't a perspective camera; give angles to point at the scene"
+        )
     wide = _value(node, "aperture") / (2 * _value(node, "focal"))
     if not rendered:
         wide *= max(1.0, aspect / _aspect(node))

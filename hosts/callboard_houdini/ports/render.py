@@ -39,7 +39,8 @@ _HIGH = 1080
 
 
 class HoudiniRender(FileRender[hou.ObjNode]):
-    """Implements the port. ``rendering`` is entered while Houdini renders."""
+    """The port ``render``. ``rendering`` returns a context manager that is entered while Houdini
+    renders."""
 
     def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:
         self._rendering = rendering

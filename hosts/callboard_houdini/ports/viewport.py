@@ -17,7 +17,7 @@ from callboard_qt import seen
 
 class HoudiniViewport:
     def __init__(self, boxes: Callable[[], Iterable[tuple[Point, Point]]]) -> None:
-        """Make the port. ``boxes`` returns the boxes of everything visible."""
+        """Make the port. ``boxes`` returns the bounding boxes of everything visible."""
         self._boxes = boxes
 
     def capture(self, width: int, height: int) -> bytes:

@@ -11,8 +11,8 @@ from callboard_max.application.names import Node, handle, objects
 
 
 class NamedSets:
-    """The sets, with their content before a step's first change, remembered until the next step
-    begins."""
+    """The selection sets. Their content before a step's first change is remembered until the next
+    step begins."""
 
     def __init__(self) -> None:
         #: Handles, which survive an undo.

@@ -101,7 +101,7 @@ def _folders(folder: str | None) -> list[str]:
 
 
 def _files(folders: list[str], problems: list[str]) -> Iterator[Path | None]:
-    """Yield files, and None after each folder, even an empty one."""
+    """Yield the .blend files, and None for each folder, even an empty one."""
     left, unseen = _MOST_FILES, _MOST_FOLDERS
     for folder in folders:
         for where, inner, names in os.walk(folder):
@@ -148,7 +148,7 @@ def _load(file: Path, names: str, name: str, link: bool) -> Any:
 
 
 def _with_parents(obj: Any) -> Iterator[Any]:
-    """Yield the object and its parents that came with it."""
+    """Yield the object and those of its parents that were imported with it."""
     while obj is not None:
         if scene().collection.objects.get(obj.name) is not obj:
             yield obj

@@ -168,5 +168,5 @@ def _counts(mesh: Any) -> Json:
 
 def _verified(obj: Any, done: Callable[[], bool]) -> Json:
     if not done():
-        raise HostError("Blender did not make the change; it was undone")
+        raise HostError("Blender did not make the change as requested; the call was undone")
     return {**_counted(obj), "verified": True}

@@ -3,7 +3,7 @@
     set CALLBOARD_ARGUMENTS=serve --host 3dsmax --port 8123
     3dsmaxbatch callboard_batch.py
 
-Without that variable, it serves on a free port until it is asked to stop.
+Without that variable, callboard serves on a free port until it is asked to stop.
 """
 
 import sys
