@@ -211,7 +211,7 @@ def test_refusals_say_what_is_in_the_way(rig: Rig) -> None:
     bpy.context.scene.collection.objects.link(bones)
     assert "is an armature" in refused(lambda: rig.tool("geometry__info", name="Bones"))
     rig.cube("Stuck").hide_select = True
-    assert "switched that off" in refused(lambda: rig.tool("scene__select", names=["Stuck"]))
+    assert "switched selection off" in refused(lambda: rig.tool("scene__select", names=["Stuck"]))
 
 
 def test_edges_alone_have_nothing_to_shade(rig: Rig) -> None:

@@ -189,8 +189,8 @@ class BlenderUndo:
 
     def end_jobs(self) -> None:
         """End jobs that Blender runs in threads of their own, such as a render. Going back one
-        state ends them, and the state below is an identical copy. Undo stays possible, but redo
-        doesn't."""
+        state ends them, and the state below is an identical copy of the current one. Undo stays
+        possible, but redo doesn't."""
         changes = self._changes
         if changes.in_step:
             return

@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 #: Returns the eight bytes at an address, or None when the address isn't readable.
 Read = Callable[[int], "int | None"]
 
-#: Kinds of handlers, as in Blender's wm_event_system.h. The fourth is for drops. Each window's list
-#: always has one of the last kind.
+#: Kinds of handlers, as in Blender's wm_event_system.h. The fourth kind is for drops. Each window's
+#: list always contains a handler of the last kind.
 _GIZMO, _UI, _OPERATOR, _, _KEYS = range(1, 6)
 #: Offsets in a handler: the next handler, the kind, the pointer to an operator, and the pointer to
 #: a pop-up. A pop-up begins with the pointer to its region.
@@ -34,7 +34,7 @@ _NEXT, _KIND, _ITS_OPERATOR, _ITS_POPUP = 0, 16, 32, 48
 #: Blender's name for the splash screen, and the number of bytes that are searched for it: in a
 #: block, or, in later versions, in the undescribed part of a region, which is smaller.
 _SPLASH, _OF_BLOCK, _OF_REGION = b"splash\0", 512, 256
-#: Bytes of a window's undescribed part that are searched for its lists.
+#: Number of bytes in a window's undescribed part that are searched for its lists.
 _SEARCHED = 256
 #: More handlers than any window has.
 _MANY = 100
@@ -162,8 +162,8 @@ def _find() -> _Places | None:
 
 
 def _search(address: int, read: Read) -> int | None:
-    """Return the offset of the handlers with priority, which are the second of two adjacent lists
-    of handlers, or None."""
+    """Return the offset of the list of handlers with priority, or None if it isn't found. It is the
+    second of two adjacent lists."""
     for offset in range(0, _SEARCHED, 8):
         if _is_list(address + offset, read) and _is_list(address + offset + 16, read):
             return offset + 16

@@ -18,7 +18,7 @@ TRANSFORM = ("location", "rotation", "scale", "delta_")
 
 
 def curves_of(owner: bpy.types.ID) -> list[Any]:
-    """Return the F-curves of the owner's action, or none if it has no action."""
+    """Return the F-curves of the owner's action. The list is empty if it has no action."""
     data = getattr(owner, "animation_data", None)
     if data is None or data.action is None:
         return []

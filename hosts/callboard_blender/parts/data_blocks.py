@@ -35,11 +35,12 @@ class DataBlocks:
         self._changes = changes
 
     def of(self, kind: str) -> Any:
-        """Return the collection of ``bpy.data``. Raises WrongArgument."""
+        """Return the collection of ``bpy.data`` with that name. Raises WrongArgument if there is
+        none."""
         kinds = dict(collections())
         if kind not in kinds or kind in _NOT_NAMED:
             known = sorted(set(kinds).difference(_NOT_NAMED))
-            raise WrongArgument(f"there is no kind '{kind}'; kinds are {', '.join(known)}")
+            raise WrongArgument(f"there is no kind '{kind}'; the kinds are {', '.join(known)}")
         return kinds[kind]
 
     def find(self, kind: str, name: str) -> Any:
@@ -48,13 +49,13 @@ class DataBlocks:
         named = named or [each for each in data if each.name == name]
         if len(named) > 1:
             raise HostError(
-                f"several have the name '{name}': {', '.join(o.name_full for o in named)}"
+                f"several {kind} have the name '{name}': {', '.join(o.name_full for o in named)}"
             )
         if not named:
             there = [each.name_full for each in data]
             shown = nearest_names(name, there) or there[:5]
             some = f"some of them are {', '.join(shown)}" if shown else "there are none"
-            raise HostError(f"no '{name}' among the {kind}; {some}")
+            raise HostError(f"there is no '{name}' among the {kind}; {some}")
         return named[0]
 
     def rename(self, kind: str, name: str, new_name: str) -> str:
@@ -72,8 +73,8 @@ class DataBlocks:
         return str(block.name_full)
 
     def replace(self, kind: str, names: Sequence[str], by: str) -> list[str]:
-        """Use the datablock ``by`` wherever the named ones are used, and remove those of them that
-        belong to this file. Return the names of the removed ones."""
+        """Use the datablock ``by`` wherever the datablocks in ``names`` are used. Then remove the
+        replaced datablocks that belong to this file, and return their names."""
         kept = self.find(kind, by)
         replaced = [self.find(kind, name) for name in dict.fromkeys(names)]
         if kept in replaced:

@@ -24,7 +24,7 @@ TYPES = {
     "weld": "WELD",
     "subdivide": "SUBSURF",
 }
-#: Blender's properties for those of our values that are plain numbers on both sides.
+#: Blender's properties for our values, where both Blender's and ours are plain numbers.
 _PLAIN = {
     "width": "width",
     "segments": "segments",

@@ -111,7 +111,7 @@ class ObjectFaults:
         return why, _binding(obj, fitting)
 
     def _fit(self, groups: set[str]) -> bpy.types.Object | None:
-        """Return the armature that most of these groups are named after."""
+        """Return the armature whose bones give their names to most of these groups."""
         fitting = [rig for rig, bones in self._bones.items() if groups & bones]
         return max(fitting, key=lambda rig: len(groups & self._bones[rig]), default=None)
 

@@ -11,7 +11,7 @@ import bpy
 from callboard.errors import HostError
 from callboard.host import Json
 
-#: The sockets by our names: Blender's names since version 4, and those of version 3.
+#: Blender's names of the sockets, by our names. If version 3 has a different name, it comes second.
 _SOCKETS = {
     "color": ("Base Color",),
     "metalness": ("Metallic",),

@@ -83,8 +83,8 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
 
 
 def _choice(value: Any, rna: Any, attribute: str) -> Any:
-    """Return the choice. Some properties compute their choices only when they are shown. For such
-    properties, Blender itself rejects a wrong choice."""
+    """Return the chosen word or words. Some properties compute their choices only when they are
+    shown. For such properties, Blender itself rejects a wrong choice."""
     known = [item.identifier for item in rna.enum_items]
     wanted = value if rna.is_enum_flag else [value]
     if not isinstance(wanted, list) or not all(isinstance(each, str) for each in wanted):

@@ -4,7 +4,7 @@ the parent.
 Blender has a further matrix between parent and child, delta transforms and several rotation modes.
 As long as that matrix only translates, rotates and scales uniformly, each component follows from
 its channel, even when a scale is zero or negative. Otherwise the components come from decomposing
-the whole.
+the whole transform.
 """
 
 from __future__ import annotations

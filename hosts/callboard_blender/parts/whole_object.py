@@ -19,8 +19,8 @@ _MOST = 200
 
 
 def whole(obj: bpy.types.Object, *, users: bool) -> Json:
-    """Return the object and what it uses. With ``users``, also search the whole file for what uses
-    the object, and return that."""
+    """Return the object and what it uses. With ``users``, also search the whole file, and return
+    what uses the object."""
     data = obj.data
     reported: Json = {
         "data": data.name_full if data is not None else None,
@@ -221,7 +221,7 @@ def _uses(obj: bpy.types.Object) -> set[str]:
         for node in _nodes(slot.material) if slot.material else ():
             used.update((_image_of(node), getattr(node, "node_tree", None)))
     names = {each.name_full for each in used if each is not None}
-    return names - {obj.name_full}  # The object's data often has its name.
+    return names - {obj.name_full}  # The object's data often has the same name.
 
 
 def named_by(each: Any) -> Iterator[Any]:

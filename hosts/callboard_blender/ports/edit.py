@@ -218,8 +218,8 @@ def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix
 
 def _carried_by(parent: bpy.types.Object, obj: bpy.types.Object) -> Matrix:
     """Return the place in the world that a child gets from its parent. A curve that is a path
-    carries its children along it; Blender alone knows how far, so the place is read from an empty
-    that is carried along."""
+    carries its children along it. Only Blender knows how far, so the place is read from an empty
+    that the curve carries too."""
     if parent.type != "CURVE" or not parent.data.use_path:
         return world_of(parent)
     carried = bpy.data.objects.new("Carried", None)

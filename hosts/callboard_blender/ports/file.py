@@ -31,7 +31,7 @@ _MANY = ("OBJECT", "MESH", "COLLECTION")
 _MOST_HEAVY = 10
 #: Number of datablocks read between two pauses.
 _STRETCH = 200
-#: Seconds that a slice waits for the thread that reads a file on disk.
+#: Seconds that one slice of the main thread's work waits for the thread that reads a file on disk.
 _WAIT = 0.004
 #: The type of node trees that make geometry.
 _GEOMETRY = "GeometryNodeTree"
@@ -96,8 +96,8 @@ def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, 
 
 
 def _in_stretches(data: Any) -> Iterator[Any]:
-    """Yield the datablocks in batches. Each is read from Blender when it is asked for, because the
-    scene may have changed since the last one."""
+    """Yield the datablocks in batches. Each batch is read from Blender when it is asked for,
+    because the scene may have changed since the previous batch."""
     at = 0
     while part := data[at : at + _STRETCH]:
         yield part
@@ -271,7 +271,7 @@ _Key = tuple[str, str]
 def _users_of(
     named: list[tuple[_Key, Any]],
 ) -> Generator[None, None, tuple[dict[_Key, set[str]], dict[_Key, list[str]]]]:
-    """Return what uses each of these datablocks, and the objects of the scene that need it,
+    """For each of these datablocks, return what uses it, and the scene's objects that need it,
     including through their materials or node groups."""
     using: dict[_Key, set[str]] = {key: set() for key, _ in named}
     needing: dict[_Key, list[str]] = {key: [] for key, _ in named}

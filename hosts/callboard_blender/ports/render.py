@@ -72,8 +72,8 @@ class BlenderRender:
         for index in range(frames):
             path = numbered(pattern, index + 1)
             view = orbiting(box["min"], box["max"], index / frames, width / height, "Z")
-            # Everything is restored after each frame, because the scene belongs to the artist
-            # between two slices.
+            # Everything is restored after each frame, because the artist may work in the scene
+            # before the next one.
             with (
                 _put_back(self._changes),
                 settings(path, width, height),

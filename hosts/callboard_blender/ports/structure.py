@@ -77,7 +77,7 @@ class BlenderStructure:
         except RuntimeError:
             if visible:
                 raise HostError(
-                    f"'{obj.name}' is in no collection of the view layer that is shown"
+                    f"the shown view layer has no collection that contains '{obj.name}'"
                 ) from None
         if own:
             obj.hide_render = not visible

@@ -137,7 +137,7 @@ class QtWindow:
 
         if PySide6.__version__ == "6.12.0" and sys.version_info < (3, 12):
             # In this version, each call into Qt that returns nothing loses a reference to None.
-            raise HostError("PySide6 6.12.0 aborts this Python; install another version of it")
+            raise HostError("PySide6 6.12.0 aborts this Python; install another version of PySide6")
         from qtpy.QtWidgets import QApplication
 
         app = QApplication.instance()

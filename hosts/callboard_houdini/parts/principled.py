@@ -154,7 +154,7 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
 def _set(material: hou.OpNode, key: str, value: Any) -> None:
     name = _PARMS[key]
     if key in _COLORS:
-        # Otherwise the points' colors tint the picture.
+        # Otherwise the points' colors would tint the result.
         set_known(material, f"{name}_usePointColor", 0)
         set_numbers(parm_tuple(material, name), value)
     else:

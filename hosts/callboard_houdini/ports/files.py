@@ -29,7 +29,7 @@ class HoudiniFiles:
         self.suffixes: tuple[str, ...] = self._opens[:1]
 
     def open(self, path: str) -> Json:
-        """Open the file without questions. Houdini drops the open scene before it reads, so
+        """Open the file without asking questions. Houdini drops the open scene before it reads, so
         foreseeable failures are refused first."""
         starts = dict.fromkeys(self._opens, (_MAGIC,))
         file = openable(path, starts, "a Houdini file", _LICENCE)

@@ -37,8 +37,8 @@ _KINDS = {
     **{"distant": "sun", "sun": "sun", "point": "point", "sphere": "point"},
     **{"grid": "area", "disk": "area"},
 }
-#: For each type without a width, the similar type with a width. A distant light needs one too,
-#: because Mantra ignores its angle.
+#: For each type without a width, the similar type with a width. A distant light with an angle
+#: becomes a sun, because Mantra ignores a distant light's angle.
 _WIDE = {"distant": "sun", "point": "sphere"}
 
 

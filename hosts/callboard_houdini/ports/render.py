@@ -1,7 +1,7 @@
 """The port ``render``: rendering to files.
 
-Pictures are rendered by a temporary node in ``/out``, which is removed after each picture. It is a
-Mantra node, which doesn't need a graphics card, or, without Mantra, an OpenGL node. The answer
+Pictures are rendered by a temporary node in ``/out``, which is removed after each picture. The node
+is a Mantra node, which doesn't need a graphics card, or, without Mantra, an OpenGL node. The answer
 names the renderer and the camera.
 """
 

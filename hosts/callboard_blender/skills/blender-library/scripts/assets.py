@@ -21,7 +21,7 @@ TYPES = {"object": "objects", "collection": "collections", "material": "material
 PROVIDER = "blender_library"
 #: Maximum number of paths in an answer, files opened, and problems reported.
 LISTED, _MOST_FILES, _MOST_PROBLEMS = 200, 500, 20
-#: Maximum number of folders searched, each in one slice of the main thread.
+#: Maximum number of folders searched, each in one slice of the main thread's time.
 _MOST_FOLDERS = 5000
 #: Maximum number of pixels in a preview that is read, and the longer side of the one returned.
 _MOST_PIXELS, _LONGEST = 1024 * 1024, 256
