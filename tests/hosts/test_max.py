@@ -589,7 +589,7 @@ def test_wrong_modifiers_and_values_are_refused_and_nothing_changes(bench: Bench
     before = bench.call("max_modifiers__list_modifiers", {"name": "Crate"})
     add = {"name": "Crate", "type": "bend"}
     for tool, arguments, words in (
-        ("list_modifiers", {"name": "Shot"}, "takes no modifiers"),
+        ("list_modifiers", {"name": "Shot"}, "can't have modifiers"),
         ("add_modifier", {"name": "Crate", "type": "deleteFile"}, "type"),
         ("add_modifier", {**add, "values": {"Angle": 3}}, "it has: BendAngle"),
         ("add_modifier", {**add, "below": 5}, "0 to 1"),

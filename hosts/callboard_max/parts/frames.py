@@ -1,4 +1,4 @@
-"""Converts frames, which 3ds Max stores as times."""
+"""Converts 3ds Max's times to frame numbers, and reads the current frame and the frame rate."""
 
 from __future__ import annotations
 

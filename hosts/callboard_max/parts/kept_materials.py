@@ -1,5 +1,5 @@
 """Finds the scene's materials. 3ds Max doesn't list them, and keeps only the materials that nodes
-use. Materials that nothing uses yet are stored in the scene's memory."""
+use. So callboard stores the materials that nothing uses yet in an attribute of the scene's root."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.host import AmbiguousName, MaterialNotFound, nearest_names
 from callboard_max.application.names import objects
 from callboard_max.parts.scene_memory import lasting_memory, memory
 
-#: A material or a map, as pymxs wraps it. There are no published types.
+#: A material or a map, as pymxs wraps it. pymxs has no published types.
 Material = Any
 
 
@@ -72,8 +72,8 @@ def find(name: str) -> tuple[str, Material]:
 
 
 def free_name(name: str) -> str:
-    """Return the name, with a suffix like a node's if it is taken: ``Oak001``. 3ds Max itself lets
-    materials share names."""
+    """Return the name. If it is taken, return it with a number added, such as ``Oak001``. 3ds Max
+    itself lets materials share names."""
     if any(letter in "/@" or not letter.isprintable() for letter in name) or not name.strip():
         raise HostError(
             f"'{name[:64]}' can't be a name here: use 1 to 255 printable characters without / and @"

@@ -1,5 +1,5 @@
 """Links maps to a material's values. The maps are a bitmap, a color correction for one of its
-channels, a normal bump for normals, and a color for a plain opacity."""
+channels, a normal bump for normals, and a color for an opacity that is a single number."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def put(material: Material, slot: str, made: Any) -> None:
 
 
 def read(material: Material, slot: str) -> Json | None:
-    """Return the texture that drives the slot, or None when there is none or only a plain
-    number."""
+    """Return the texture that drives the slot, or None when the slot has no map, or only a map with
+    a constant number."""
     source = driving(material, slot)
     if source is None or _is_plain(source):
         return None
@@ -63,7 +63,7 @@ def connect(material: Material, slot: str, texture: Texture) -> None:
     name = Path(texture.path).name
     if Path(texture.path).suffix.lower() not in _PICTURES:
         raise HostError(
-            f"3ds Max can't read '{name}'; the picture must be one of {', '.join(_PICTURES)}"
+            f"3ds Max can't read '{name}'; its suffix must be one of {', '.join(_PICTURES)}"
         )
     made = rt.BitmapTexture(filename=texture.path)
     if made.bitmap is None:

@@ -50,7 +50,7 @@ def set_color(node: Node, color: Vector) -> None:
             node.material = material
             properties = _color_of(material)
         if properties is None:
-            raise HostError("this 3ds Max has no physical material; color it with a script")
+            raise HostError("this 3ds Max has no physical material; color the object with a script")
         name, texture = properties
         if has(material, texture):
             setattr(material, texture, None)

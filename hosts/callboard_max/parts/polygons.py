@@ -34,7 +34,7 @@ class Modelled:
 
 
 def modelled(node: Node) -> Modelled:
-    """Return the mesh relative to the object's own place. Raises HostError when the object can't be
+    """Return the mesh in the object's own coordinates. Raises HostError when the object can't be
     converted to polygons."""
     with telling(f"read the faces of '{node.name}'"), _editable(node) as read:
         triangles = kind_of(read) == MESH

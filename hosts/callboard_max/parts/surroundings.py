@@ -1,4 +1,4 @@
-"""The scene's environment for the port ``lights``, which is an Arnold dome.
+"""The scene's environment for the port ``lights``. The environment is an Arnold dome.
 
 A new picture or color goes to callboard's own dome. The artist's domes and environment map are
 switched off and stay in the file. Setting only the strength or rotation changes the first dome that
@@ -26,8 +26,8 @@ _LINEAR = (".hdr", ".exr")
 
 
 def read() -> Json:
-    """Return the environment, in the form of the port ``lights``, from the first dome that is
-    on."""
+    """Return the environment from the first dome that is on, in the form that the port ``lights``
+    reports."""
     domes = _shining()
     reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))
     if not domes:
@@ -54,10 +54,10 @@ def read() -> Json:
 def write(values: Mapping[str, Any]) -> None:
     """Set the given values of path, color, strength and rotate."""
     if "sun_elevation" in values:
-        raise HostError("Arnold's dome has no sky here; set path to an HDRI instead")
+        raise HostError("callboard can't add a sky to Arnold's dome; set path to an HDRI instead")
     replaces, domes = "path" in values or "color" in values, _shining()
     if not replaces and not domes:
-        raise HostError("nothing surrounds the scene yet; give path or color as well")
+        raise HostError("the scene has no environment yet; give path or color as well")
     dome = _our_dome() if replaces else domes[0]
     # All checks come before the first change.
     picture = _picture(str(values["path"])) if "path" in values else None

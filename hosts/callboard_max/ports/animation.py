@@ -107,7 +107,7 @@ def _set_key(component: str, controller: Any, frame: float, value: Vector) -> No
                 setattr(controller, name, float(turn))
         else:
             controller.value = rt.Point3(*(float(part) for part in value))
-    # Along with a first key, 3ds Max adds another key at the start.
+    # When a controller gets its first key, 3ds Max adds another key at the start.
     added = set(_frames(controller)) - before - {float(frame)}
     if added:
         _delete(controller, added.__contains__)

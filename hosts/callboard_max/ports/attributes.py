@@ -18,7 +18,7 @@ from callboard_max.parts.driven_values import has, refuse_controlled
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
 #: The prefix of our definitions, and of the attribute in each.
 _OWN = "callboard_"
-#: 3ds Max's types for an object's own attributes, by their names here.
+#: 3ds Max's types for an object's own attributes, by callboard's names for the types.
 _TYPES = {
     "boolean": "#boolean",
     "integer": "#integer",
@@ -138,7 +138,7 @@ def _parts(value: Any) -> list[Any] | None:
         return None
     try:
         return list(value)
-    except (TypeError, RuntimeError):  # pymxs wraps all kinds alike.
+    except (TypeError, RuntimeError):  # A wrapped value has ``__iter__`` even if it isn't a list.
         return None
 
 

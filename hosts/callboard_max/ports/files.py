@@ -11,7 +11,7 @@ from callboard_max.application.names import objects, telling
 from callboard_max.ports.scene import scene_file
 from callboard_qt import openable, saveable
 
-#: The start of every scene file, which is a compound file.
+#: The first bytes of every scene file, which is in Microsoft's compound file format.
 _MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -19,8 +19,8 @@ class MaxFiles:
     suffixes = (".max",)
 
     def open(self, path: str) -> Json:
-        """Open the file without asking anything. 3ds Max drops the open scene before it reads, so
-        foreseeable failures are refused first."""
+        """Open the file without asking anything. 3ds Max drops the open scene before it reads the
+        file, so this method checks for foreseeable failures first."""
         file = openable(path, {".max": (_MAGIC,)}, "a scene of 3ds Max")
         doing = f"open '{file.name}'; the scene that was open may be closed"
         # Opening isn't an undo step, because 3ds Max clears the list, and with it the step of this

@@ -140,7 +140,7 @@ def _polygons() -> Any:
 
 
 def _bake(node: Node, modifier: Any) -> None:
-    """Apply the modifier below the artist's, into the object itself."""
+    """Add the modifier below the artist's modifiers, and collapse it into the object itself."""
     above = len(list(node.modifiers))
     if above:
         rt.addModifier(node, modifier, before=above)
@@ -165,7 +165,7 @@ def _shading(mesh: MeshData, groups: Sequence[int]) -> str:
         for start, end in zip(face, [*face[1:], *face[:1]], strict=True):
             sharing[min(start, end), max(start, end)].append(group)
     between = [each for each in sharing.values() if len(each) > 1]
-    # Without such edges, each face counts on its own.
+    # If no edge lies between two faces, each face is judged by its own groups.
     smooth = [bool(a & b) for a, b, *_ in between] or [bool(group) for group in groups]
     if all(smooth):
         return "smooth" if smooth else "flat"

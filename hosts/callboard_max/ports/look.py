@@ -133,7 +133,7 @@ def _perspective() -> Iterator[None]:
             if str(views.getType()).strip("#").lower() in _LENT:
                 break
         else:
-            raise HostError("no view of 3ds Max is in perspective; ask the artist to switch one")
+            raise HostError("no view of 3ds Max is in perspective; ask the artist to switch a view")
         yield
     finally:
         views.activeViewport = before

@@ -1,5 +1,6 @@
 """The port ``materials``: materials and their objects. When faces have their own materials, the
-object has a Multi/Sub-Object material, and its editable poly stores each face's number in it."""
+object has a Multi/Sub-Object material, and its editable poly stores, for each face, the number of
+one of that material's parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The self-test's actions in the artist's place, in Maya."""
+"""The actions that the self-test performs in the artist's place in Maya."""
 
 from __future__ import annotations
 

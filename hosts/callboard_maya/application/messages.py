@@ -17,7 +17,7 @@ CONDITIONS = {
     "playblasting": "a playblast",
     "busy": "a long command",
 }
-#: The same for work that begins and ends with a message.
+#: Work that begins with one message and ends with another, in the artist's words.
 SPANS = (
     (om.MSceneMessage.kBeforeNew, om.MSceneMessage.kAfterNew, "making a new scene"),
     (om.MSceneMessage.kBeforeOpen, om.MSceneMessage.kAfterOpen, "opening a scene"),
@@ -35,7 +35,7 @@ class MayaMessages(Messages):
         super().__init__("Maya")
         self._ids: list[int] = []
         for condition, words in CONDITIONS.items():
-            # Not every Maya has all of these, least of all in batch mode.
+            # Some of these conditions don't exist in batch mode or in every version of Maya.
             with suppress(RuntimeError):
                 add = om.MConditionMessage.addConditionCallback
                 self._add(add, condition, self._switch(words))

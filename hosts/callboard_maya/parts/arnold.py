@@ -8,7 +8,7 @@ from maya import cmds
 from callboard_maya.application.names import bare, full_path, parent_of
 
 PLUGIN = "mtoa"
-#: Arnold receives centimeters, whatever the scene's unit.
+#: Arnold receives centimeters, whatever the scene's unit is.
 METERS_PER_UNIT = 0.01
 DOME = "aiSkyDomeLight"
 #: The set of lights that light every object by default.

@@ -1,4 +1,4 @@
-"""Reads and sets the current frame, and the frames per second, which Maya stores as a name."""
+"""Reads and sets the current frame, and the frame rate, which Maya stores as a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shading groups, which are Maya's sets of the objects, or their faces, that have a material."""
+"""Shading groups. Each is one of Maya's sets, and contains the objects or faces that have its
+material."""
 
 from __future__ import annotations
 
@@ -31,7 +32,8 @@ def new_for(material: str) -> str:
 
 
 def members(group: str) -> dict[str, list[int] | None]:
-    """Return the objects in the group by path, with their faces in it, or None for all faces."""
+    """Return the objects in the group by path. Each value has the object's faces in the group, or
+    is None if all its faces are."""
     inside: dict[str, list[int] | None] = {}
     # The published stubs have no query of a set's members.
     for member in cmds.sets(group, query=True) or []:  # type: ignore[call-overload]

@@ -15,7 +15,8 @@ def changes_nothing(rows: Rows) -> bool:
 
 
 def convert_obj(file: Path, rows: Rows) -> None:
-    """Rewrite the points and normals of an OBJ file. ``rows`` scale all axes alike."""
+    """Rewrite the points and normals of an OBJ file. ``rows`` is the matrix to apply. It must scale
+    all axes alike."""
     if changes_nothing(rows):
         return
     other = file.with_suffix(".converted")
@@ -34,7 +35,7 @@ def _converted(lines: Iterator[bytes], rows: Rows) -> Iterator[bytes]:
         try:
             point = [float(each) for each in numbers[:3]]
         except ValueError:
-            raise HostError("a point of the OBJ file isn't a number") from None
+            raise HostError("a coordinate in the OBJ file isn't a number") from None
         moved = [sum(at * row[n] for at, row in zip(point, rows, strict=False)) for n in range(3)]
         if word == b"vn":
             length = sum(value * value for value in moved) ** 0.5 or 1.0

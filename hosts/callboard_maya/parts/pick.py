@@ -38,7 +38,8 @@ def first_hit(
             name = bare(parent_of(shape) or shape)
             raise HostError(
                 f"'{name}' may be in front at that point, but Maya doesn't report where the surface"
-                f" of a {cmds.nodeType(shape)} is; give its name instead, or hide it first"
+                f" of a {cmds.nodeType(shape)} is; give the object's name"
+                " instead, or hide the object"
             )
     if not seen:
         return None

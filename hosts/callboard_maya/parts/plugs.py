@@ -25,6 +25,6 @@ def refuse_instance(path: str, shape: str) -> None:
     """Raise HostError when other objects have the same shape."""
     if len(cmds.listRelatives(shape, allParents=True, fullPath=True) or []) > 1:
         raise HostError(
-            f"'{bare(path)}' shares its {cmds.nodeType(shape)} with other objects; make it its own"
+            f"'{bare(path)}' shares its {cmds.nodeType(shape)} with other objects; make it unique"
             " in Maya first (Modify > Convert > Instance to Object)"
         )

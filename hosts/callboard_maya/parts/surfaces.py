@@ -28,7 +28,7 @@ _ATTRIBUTES = {
     "opacity": "opacity",
     "normal": "normalCamera",
 }
-#: Values that no picture drives.
+#: Values that a picture can't drive.
 _NUMBERS_ONLY = ("ior", "emission_strength")
 
 

@@ -1,5 +1,5 @@
-"""The scene's environment, which is an Arnold dome, for the port ``lights``. The artist's domes are
-hidden and stay in the file."""
+"""The scene's environment for the port ``lights``. The environment is an Arnold dome. The artist's
+domes are hidden and stay in the file."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def read() -> Json:
 
 def write(values: Mapping[str, Any]) -> None:
     if "sun_elevation" in values:
-        raise HostError("Arnold's dome has no sky here; set path to an HDRI instead")
+        raise HostError("callboard can't add a sky to Arnold's dome; set path to an HDRI instead")
     replaces, domes = "path" in values or "color" in values, _shining()
     if not replaces and not domes:
-        raise HostError("nothing surrounds the scene yet; give path or color as well")
+        raise HostError("the scene has no environment yet; give path or color as well")
     dome = _our_dome() or _new() if replaces else domes[0]
     path = _object(dome)
     refuse_driven(path, [f"{dome}.intensity", f"{dome}.aiExposure", f"{path}.visibility"])

@@ -95,7 +95,7 @@ def connect(plug: str, slot: str, texture: Texture) -> None:
     reads the picture only when it draws."""
     if Path(texture.path).suffix.lower() not in _PICTURES:
         raise HostError(
-            f"Maya can't read '{Path(texture.path).name}'; the picture must be one of "
+            f"Maya can't read '{Path(texture.path).name}'; its suffix must be one of "
             f"{', '.join(_PICTURES)}"
         )
     space = _space(texture.color_space)
@@ -110,7 +110,7 @@ def connect(plug: str, slot: str, texture: Texture) -> None:
     elif _is_color(plug) and texture.channel is None:
         cmds.connectAttr(f"{file}.outColor", plug)
     else:
-        # Without a channel the number is the picture's brightness.
+        # Without a channel, the number is the picture's brightness.
         cmds.setAttr(f"{file}.alphaIsLuminance", texture.channel is None)
         output = f"{file}.{_CHANNELS[texture.channel or 'a']}"
         for part in "RGB" if _is_color(plug) else ("",):

@@ -18,7 +18,7 @@ from callboard_maya.parts.shapes import shape_of
 _NAME = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
 _WHOLE = {"byte": 2**7, "short": 2**15, "long": 2**31}
 _NUMBERS = ("float", "double", "doubleLinear", "doubleAngle", "time")
-#: Types with several numbers. Each type's name ends in their count.
+#: Types whose values consist of several numbers. Each type's name ends in the count.
 _TUPLES = (
     *("double2", "double3", "double4", "float2", "float3"),
     *("long2", "long3", "short2", "short3"),
@@ -35,7 +35,7 @@ class MayaAttributes:
         reported: list[str] = []
         for node in (path, shape):
             known = cmds.listAttr(node, read=True) if node is not None else None
-            # A name with dots is a part of another attribute.
+            # A name with dots denotes a part of another attribute.
             whole = [str(each) for each in known or [] if _NAME.fullmatch(each)]
             reported += [each for each in whole if _type(f"{node}.{each}") in _LISTED]
         return list(dict.fromkeys(reported))
@@ -193,8 +193,8 @@ def _kind_for(attribute: str, value: object) -> str:
         if value and all(_is_number(part) for part in value):
             return "doubleArray"
         raise HostError(
-            f"'{attribute}' would be a new attribute; in Maya, a new list must contain numbers"
-            " only, at least one"
+            f"'{attribute}' would be a new attribute; in Maya, a new list must contain at"
+            " least one number and nothing else"
         )
     return "bool" if isinstance(value, bool) else "long" if _is_whole(value) else "double"
 

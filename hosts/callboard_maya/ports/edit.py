@@ -85,8 +85,8 @@ class MayaSceneEditor:
         refuse_members([path], "copy")
         with telling(f"duplicate '{bare(path)}'"):
             copied = full_path(cmds.duplicate(path, name=named, returnRootsOnly=True)[0])
-            # The copies are in the same order, but not always under the same names, because a copy
-            # leaves its namespace.
+            # The copies are in the order of the originals, but their names may differ, because a
+            # copy is not put into the original's namespace.
             for each, twin in zip(tree(path), tree(copied), strict=True):
                 copy_keys(each, twin)
             return copied

@@ -19,7 +19,8 @@ class MayaFiles:
 
     def open(self, path: str) -> Json:
         """Open the file without asking anything, and without running the file's script nodes. Maya
-        drops the open scene before it reads, so foreseeable failures are refused first."""
+        drops the open scene before it reads the file, so this method checks for foreseeable
+        failures first."""
         file = openable(path, _STARTS, "a Maya file")
         with telling(f"open '{file.name}'; the scene that was open is closed"):
             cmds.file(path, open=True, force=True, prompt=False, executeScriptNodes=False)

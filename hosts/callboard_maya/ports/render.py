@@ -1,8 +1,8 @@
 """The port ``render``: rendering to files.
 
-The scene's own renderer is used if it is Arnold, Maya Hardware 2.0 or Maya Software. Any other
-renderer is replaced with Hardware 2.0 in a Maya with a GUI, and with Maya Software, which doesn't
-need a graphics card, in a Maya without a GUI. The answer names the renderer and the camera.
+The scene's own renderer is used if it is Arnold, Maya Hardware 2.0 or Maya Software. In place of
+any other renderer, Maya with a GUI uses Hardware 2.0. Maya without a GUI uses Maya Software, which
+doesn't need a graphics card. The answer names the renderer and the camera.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _render(engine: str, camera: str, width: int, height: int) -> None:
             camera=camera, width=width, height=height, currentFrame=True, noRenderView=True
         )
     else:
-        # Without ``batch``, a Maya with a GUI draws into Arnold's own window and writes no file.
+        # Without ``batch``, Maya with a GUI draws into Arnold's own window and writes no file.
         command: Any = getattr(cmds, _ARNOLD_COMMAND)
         command(camera=camera, width=width, height=height, batch=True)
 

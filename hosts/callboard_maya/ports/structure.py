@@ -43,7 +43,7 @@ class MayaStructure:
         above = parent_of(path)
         if visible and above is not None and not is_visible(above):
             raise HostError(
-                f"'{bare(path)}' is below '{bare(above)}', which is hidden; show that first"
+                f"'{bare(path)}' is below '{bare(above)}', which is hidden; show the parent first"
             )
         plug = f"{path}.visibility"
         if bool(cmds.getAttr(plug)) != visible:

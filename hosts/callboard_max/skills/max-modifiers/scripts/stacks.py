@@ -1,4 +1,5 @@
-"""The tools of the skill ``max-modifiers``. Each compares the stack before and after."""
+"""The tools of the skill ``max-modifiers``. Each tool that changes a stack checks the stack
+afterwards."""
 
 from __future__ import annotations
 
@@ -57,7 +58,9 @@ def add_modifier(
     node = _geometry(name)
     faces, count = _faces(node), len(list(node.modifiers))
     if below > count:
-        raise WrongArgument(f"the stack holds {count} modifiers; below must be 0 to {count}")
+        raise WrongArgument(
+            f"the stack holds {count} modifiers; below must be between 0 and {count}"
+        )
     make = getattr(rt, _CLASSES[type], None)
     if make is None:
         raise WrongArgument(f"this 3ds Max has no modifier '{type}'")
@@ -121,7 +124,7 @@ def _geometry(name: str) -> Any:
     node = find(name)
     if not is_geometry(node):
         raise WrongArgument(
-            f"'{name}' is a {rt.classOf(node.baseObject)}, which takes no modifiers"
+            f"'{name}' is a {rt.classOf(node.baseObject)}, which can't have modifiers"
         )
     return node
 
@@ -151,7 +154,7 @@ def _stack(node: Any) -> list[Json]:
 
 
 def _values(modifier: Any) -> Json:
-    """Return numbers and booleans; gizmos, curves and maps are left out."""
+    """Return the modifier's numbers and booleans. Gizmos, curves and maps are left out."""
     values: Json = {}
     for name in _names(modifier):
         value = getattr(modifier, name, None)

@@ -1,5 +1,5 @@
 """The tools of the skill ``maya-modelling``. A tool that changes something checks that Maya really
-did it. If not, it raises HostError, and callboard then undoes the call."""
+made the change. If Maya didn't, the tool raises HostError, and callboard undoes the call."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def select_edges(ctx: Any, names: Sequence[str] = (), edges: Sequence[str] = ())
     if not source:
         source = cmds.ls(selection=True, long=True) or []
     if not source:
-        raise WrongArgument("nothing is selected; give names or edges, or ask the artist to select")
+        raise WrongArgument(
+            "nothing is selected; give names or edges, or ask the artist to select objects"
+        )
     edge_parts = cmds.polyListComponentConversion(source, toEdge=True)
     if not edge_parts:
         raise HostError("the selection has no edges; select polygon objects or their parts")
@@ -96,7 +98,9 @@ def freeze_transforms(ctx: Any, name: str) -> Json:
     after = reader.get(before["path"])
     still = any(after["translate"]) or any(after["rotate"]) or after["scale"] != [1.0, 1.0, 1.0]
     if still or not _same_box(before["bounds"], after["bounds"]):
-        raise HostError(f"Maya did not freeze '{before['name']}'; the change was undone")
+        raise HostError(
+            f"Maya did not freeze all transforms of '{before['name']}'; the change was undone"
+        )
     return {"changed": [after["path"]], "verified": True}
 
 
@@ -108,7 +112,7 @@ def delete_history(ctx: Any, name: str) -> Json:
     shape = cmds.listRelatives(path, shapes=True, noIntermediate=True, fullPath=True)[0]
     left = cmds.listConnections(f"{shape}.inMesh", source=True, destination=False)
     if left or _count(path, face=True) != faces:
-        raise HostError(f"Maya did not bake the history of '{name}'; the change was undone")
+        raise HostError(f"Maya did not delete the history of '{name}'; the change was undone")
     return {"changed": [path], "verified": True}
 
 
@@ -117,7 +121,7 @@ def _edited(paths: Sequence[str], edit: Any) -> Json:
     nodes = edit()
     after = sum(_count(path, face=True) for path in paths)
     if after <= before:
-        raise HostError(f"no face was added (still {after}); the change was undone")
+        raise HostError(f"no face was added (there are still {after}); the change was undone")
     answer = {"changed": list(paths), "nodes": nodes, "before": before, "after": after}
     return {**answer, "verified": True}
 
@@ -140,7 +144,7 @@ def _components(ctx: Any, written: Sequence[str], letter: str) -> list[str]:
             raise WrongArgument(f"'{each}' must be written like Crate.{letter}[0:11]")
         parts.append(f"{_mesh(ctx, matched[1])}.{letter}{matched[2]}")
     if parts and len(cmds.ls(parts, long=True) or []) == 0:
-        raise WrongArgument(f"{', '.join(written)}: there is no such part")
+        raise WrongArgument(f"there is no such part: {', '.join(written)}")
     return parts
 
 
