@@ -42,9 +42,9 @@ from callboard_openusd.ports.usd import UsdStages
 
 
 def hold_no_files(needed: bool) -> None:
-    """Make this process read layers whole instead of mapping them, on systems such as Windows,
-    where a mapped file can't be overwritten. Call it on the main thread, before anything is
-    opened."""
+    """If ``needed``, make this process read whole files of layers instead of mapping them. On
+    Windows, for example, a mapped file can't be overwritten. Call it on the main thread, before
+    anything is opened."""
     if needed:
         Sdf.Layer.SetDetachedLayerRules(Sdf.Layer.DetachedLayerRules().IncludeAll())
 
@@ -58,8 +58,9 @@ _RENDERER = host.PlugIn(
 
 
 class OpenUsdHost(host.Host):
-    """A stage in memory, Y up, in centimeters, until a file is opened. ``post`` runs functions on
-    the thread that made this object, which is the main thread from then on."""
+    """The host whose scene is an OpenUSD stage. Until a file is opened, the stage is empty, with Y
+    up, in centimeters. ``post`` runs functions on the thread that made this object, which is the
+    main thread from then on."""
 
     guide = (
         "A stage is composed of layers; the strongest opinion wins, and edits go to the root "

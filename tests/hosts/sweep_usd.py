@@ -199,7 +199,7 @@ def _general(reason: str) -> str:
     """Return the sentence without the names in it."""
     reason = re.sub(r"(?<=n)'(?=t\b)", "’", reason)
     reason = re.sub(r"'[^']*'|<[^>]*>|@[^@]*@", "…", reason)
-    reason = re.sub(r"because .* defines it", "because … defines it", reason)
+    reason = re.sub(r"(?<=because it is defined in )[^;]*", "…", reason)
     return re.sub(r"/[\w/.…-]+", "…", reason)[:160]
 
 

@@ -126,7 +126,7 @@ def _new_layer() -> Sdf.Layer:
 
 def reason(error: Tf.ErrorException) -> str:
     """Return the first line of OpenUSD's message, without its source location and expression, and
-    without the mark of our layers."""
+    without the argument that marks callboard's own layers."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     if not lines:
         return "OpenUSD gave no reason"
@@ -141,7 +141,7 @@ def refuse(error: Tf.ErrorException, doing: str) -> HostError:
 
 @contextmanager
 def telling(doing: str) -> Iterator[None]:
-    """Turn OpenUSD's errors into a HostError, around a block or a function."""
+    """Turn OpenUSD's errors in a block or a function into a HostError."""
     try:
         yield
     except Tf.ErrorException as error:

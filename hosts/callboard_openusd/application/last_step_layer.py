@@ -25,8 +25,8 @@ class LastStepLayer:
         self._reading: Thread | None = None
 
     def read_ahead(self) -> None:
-        """Start the thread. The thread competes with composing the stage, so call this
-        afterwards."""
+        """Start the thread. Call this after the stage has been composed, because the thread would
+        slow that down."""
         if self._file is not None and self._stamp is not None:
             # The thread isn't a daemon, because a process that ends while OpenUSD is reading would
             # crash.

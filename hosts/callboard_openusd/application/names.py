@@ -31,8 +31,8 @@ class NameIndex:
         self._order: list[Sdf.Path] = []
         #: True once a caller has the list, which must not change after that.
         self._given = False
-        #: Every prim at the time of the count, and whether it is an object. Dropped once a place is
-        #: needed.
+        #: Every prim at the time of the count, and whether it is an object. The list is emptied
+        #: once a place is needed.
         self._walked: list[tuple[Sdf.Path, bool]] = []
         #: The place of each prim at the time of the count, even if the prim isn't an object.
         self._places: dict[Sdf.Path, int] = {}
@@ -42,13 +42,13 @@ class NameIndex:
         self._pending: set[Sdf.Path] = set()
 
     def prims_changed(self, path: Sdf.Path) -> None:
-        """Note that the prim at ``path``, and everything below it, has appeared, disappeared or
+        """Record that the prim at ``path``, with everything below it, has appeared, disappeared or
         changed its type."""
         if self._counted:
             self._pending.add(path)
 
     def property_changed(self, path: Sdf.Path) -> None:
-        """Note that the property at ``path`` has appeared, disappeared or changed its value."""
+        """Record that the property at ``path`` has appeared, disappeared or changed its value."""
         if path == _WORLDS_PLACE:
             self.prims_changed(WORLD)
 
@@ -120,8 +120,8 @@ class NameIndex:
         walked = list(zip(paths, map(placed.__getitem__, kinds), strict=True))
         self._order, self._given = [path for path, placed in walked if placed], False
         world = self._stage.GetPrimAtPath(WORLD)
-        # The path is in the list at most once, and near the start, so this costs less than checking
-        # each.
+        # The path is in the list at most once, and near the start, so removing it costs less than
+        # checking every path.
         if world and world.IsA(UsdGeom.Xformable) and not is_object(world):
             with suppress(ValueError):
                 self._order.remove(WORLD)

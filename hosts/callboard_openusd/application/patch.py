@@ -98,7 +98,7 @@ def keep(patch: Patch) -> Patch:
 
 
 def _spec_path(path: Sdf.Path, wanted: Sdf.Layer, present: Sdf.Layer) -> Sdf.Path:
-    """Return the prim, or plain property, to copy for a change reported at ``path``."""
+    """Return the path of the prim or property to copy for a change reported at ``path``."""
     if path.IsAbsoluteRootOrPrimPath():
         return path
     prim = path.GetPrimPath()

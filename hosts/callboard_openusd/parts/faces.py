@@ -81,8 +81,8 @@ def _corners(mesh: UsdGeom.Mesh) -> list[Sequence[int]]:
 def _reorder(
     mesh: UsdGeom.Mesh, order: Sequence[int], sources: Sequence[int] | None = None
 ) -> None:
-    """Put the corners and their data in this order. ``sources`` gives the old face of each new
-    face. With it, per-face data is reordered too."""
+    """Put the corners of the mesh, and the data of each corner, in this order. ``sources`` gives
+    the old face of each new face. With it, per-face data is reordered too."""
     following = _with_corners(mesh)
     counts = mesh.GetFaceVertexCountsAttr().Get(TIME)
     for attribute, interpolation in following:
@@ -91,7 +91,7 @@ def _reorder(
         if many != needed:
             raise HostError(
                 f"'{attribute.GetName()}' of '{mesh.GetPrim().GetName()}' has {many} values"
-                f" instead of {needed}, so it can't follow the faces; set it again first"
+                f" instead of {needed}, so it can't be reordered; set it again first"
             )
     corners = mesh.GetFaceVertexIndicesAttr()
     values = corners.Get(TIME)
@@ -109,8 +109,8 @@ def _normals(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
     if primvar and primvar.HasAuthoredValue():
         if primvar.IsIndexed():
             raise HostError(
-                f"'{mesh.GetPrim().GetName()}' has indexed normals, which can't be turned with"
-                " the faces; shade it again with geometry__shade"
+                f"'{mesh.GetPrim().GetName()}' has indexed normals, which can't be flipped with"
+                " the faces; shade the mesh again with geometry__shade"
             )
         return [(primvar.GetAttr(), str(primvar.GetInterpolation()))]
     attribute = mesh.GetNormalsAttr()
@@ -127,7 +127,7 @@ def _with_corners(mesh: UsdGeom.Mesh) -> list[tuple[Usd.Attribute, str]]:
             if primvar.GetElementSize() != 1:
                 raise HostError(
                     f"'{primvar.GetPrimvarName()}' has several values for each corner or face, so"
-                    " it can't follow the faces; remove it first"
+                    " it can't be reordered; remove it first"
                 )
             indices = primvar.GetIndicesAttr() if primvar.IsIndexed() else primvar.GetAttr()
             reported.append((indices, str(primvar.GetInterpolation())))

@@ -1,6 +1,7 @@
-"""Reads and sets an object's color, which is that of its own preview material, and the display
-color for simpler readers. The material is below the object, or beside it for an instance, so that
-it is copied, renamed and deleted with the object."""
+"""Reads and sets an object's color. The color belongs to the object's own preview material, and is
+also its display color, for programs that don't read materials. The material is below the object, so
+that both are copied, renamed and deleted together. An instance's material is beside the
+instance."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Reads and writes a material's network. It has a UsdPreviewSurface and, for each textured input, a
-picture, a transform and a reader of the UVs. Every reader of preview surfaces supports these
-nodes."""
+"""Reads and writes a material's network. The network has a UsdPreviewSurface and, for each textured
+input, a picture, a transform and a reader of the UVs. Every reader of preview surfaces supports
+these nodes."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def define(stage: Usd.Stage, path: Sdf.Path) -> UsdShade.Material:
 
 
 def read(material: UsdShade.Material) -> Json:
-    """Return the material's values and textures. The values of any other kind of surface aren't
-    known."""
+    """Return the material's values and textures. If its surface isn't a UsdPreviewSurface, the
+    values are None."""
     surface = material.ComputeSurfaceSource()[0]
     kind = str(surface.GetShaderId()) if surface else ""
     names = ("color", "metalness", "roughness", "specular", "ior", "transmission", "emission")
@@ -97,8 +97,8 @@ def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
     opaque: Any = wanted.get("opacity", now["opacity"] or 1.0)
     if wanted.get("transmission") and opaque < 1:
         raise HostError(
-            "OpenUSD's preview surface has either transmission or opacity; set the other one to"
-            " its neutral value: transmission 0, opacity 1"
+            "OpenUSD's preview surface can't have both transmission and an opacity below 1; set"
+            " transmission to 0 or opacity to 1"
         )
     if "transmission" in wanted or "opacity" in wanted:
         through = wanted.pop("transmission", now["transmission"])
@@ -111,8 +111,8 @@ def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
             wanted["opacity"] = 1.0 - through if through else opacity
     if "emission" not in wanted and wanted.get("emission_strength") and now["emission"] is None:
         raise HostError(
-            "a picture drives emission, and OpenUSD's preview surface has no strength beside it;"
-            " give emission too, which takes the picture's place"
+            "a picture drives emission, so OpenUSD's preview surface can't have a strength as well;"
+            " give emission too, to replace the picture"
         )
     strength = wanted.pop("emission_strength", None)
     color = wanted.pop("emission", now["emission"])
@@ -133,7 +133,8 @@ def write_texture(
     surface = _surface(material)
     if slot not in INPUTS:
         raise HostError(
-            f"OpenUSD's preview surface takes no picture for {slot}; opacity and roughness take one"
+            f"a picture can't drive {slot} in OpenUSD's preview surface, but can drive opacity and"
+            " roughness"
         )
     name, kind, part = INPUTS[slot]
     if texture is None:
@@ -144,7 +145,7 @@ def write_texture(
         return
     if Path(texture.path).suffix.lower() not in _PICTURES:
         raise HostError(
-            f"OpenUSD can't read '{Path(texture.path).name}'; the picture must be one of "
+            f"OpenUSD can't read '{Path(texture.path).name}'; its suffix must be one of "
             f"{', '.join(_PICTURES)}"
         )
     stage, above = material.GetPrim().GetStage(), material.GetPath()
@@ -182,8 +183,8 @@ def _surface(material: UsdShade.Material) -> UsdShade.Shader:
     kind = str(surface.GetShaderId()) if surface else "no surface"
     if kind != "UsdPreviewSurface":
         raise HostError(
-            f"'{material.GetPrim().GetName()}' is {kind or 'a surface of its own'}, not a"
-            " UsdPreviewSurface; make one with materials__create"
+            f"'{material.GetPrim().GetName()}' has {kind or 'an unknown surface'}, not a"
+            " UsdPreviewSurface; make another material with materials__create"
         )
     return surface
 

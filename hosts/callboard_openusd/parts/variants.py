@@ -1,5 +1,5 @@
-"""Presents the chosen variant of each set as an attribute ``variants:<set>``, with the set's name
-in the file."""
+"""Presents the chosen variant of each variant set as an attribute. The attribute's name is
+``variants:`` followed by the set's name in the file."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def of_name(prim: Usd.Prim, attribute: str) -> Usd.VariantSet | None:
 
 
 def refuse_unknown(prim: Usd.Prim, attribute: str) -> None:
-    """Raise HostError if an attribute that the prim doesn't have is named like a set, so that no
-    plain attribute is made."""
+    """Raise HostError if the name begins like a variant set's, but the prim has no such set.
+    Otherwise, setting it would make a plain attribute with that name."""
     if attribute.startswith(_PREFIX):
         there = ", ".join(names(prim)) or "no variant sets"
         raise HostError(f"'{prim.GetName()}' has no '{attribute}'; it has {there}")
@@ -39,5 +39,7 @@ def choose(variants: Usd.VariantSet, attribute: str, value: object) -> None:
     """Choose a variant. Raises HostError for an unknown one."""
     offered = variants.GetVariantNames()
     if value not in offered:
-        raise HostError(f"'{attribute}' must be one of {', '.join(offered) or 'no variants'}")
+        raise HostError(
+            f"'{attribute}' must be one of its variants: {', '.join(offered) or 'it has none'}"
+        )
     variants.SetVariantSelection(str(value))

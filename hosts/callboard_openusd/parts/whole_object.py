@@ -1,5 +1,5 @@
-"""Collects everything about one prim that its place and details leave out, such as its layers, what
-it uses, and why it isn't seen."""
+"""Collects what ``get`` and ``details`` leave out about a prim, such as its layers, what it uses,
+and why it isn't visible."""
 
 from __future__ import annotations
 

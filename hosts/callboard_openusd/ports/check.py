@@ -23,8 +23,8 @@ class UsdChecks:
         self._materials = materials
 
     def fix(self, rule: str, path: str) -> Json | None:
-        """Return the call that fixes the fault, or None if that needs a modeller in another
-        application."""
+        """Return the call that fixes the fault, or None if the fix needs another application's
+        modeling tools."""
         prim = self._document.stage.GetPrimAtPath(path)
         if rule == "inside_out" and prim and prim.IsA(UsdGeom.Mesh):
             return {"tool": "geometry__normals", "arguments": {"name": path}}
@@ -32,7 +32,7 @@ class UsdChecks:
 
     def meshes(self) -> list[str]:
         """Return the meshes, and also spheres and other shapes without faces, because these have
-        places, too."""
+        positions, too."""
         stage = self._document.stage
         paths = self._document.names.paths
         return [str(path) for path in paths if stage.GetPrimAtPath(path).IsA(UsdGeom.Gprim)]
@@ -50,7 +50,7 @@ class UsdChecks:
         corners = list(mesh.GetFaceVertexIndicesAttr().Get(TIME) or ())
         fit = sum(counts) == len(corners) and all(0 <= n < len(points) for n in corners)
         if not fit or any(count < 0 for count in counts):
-            raise HostError(f"'{path}' is broken: its faces don't fit its points")
+            raise HostError(f"'{path}' is broken: its faces don't match its points")
         uvs = _uvs(mesh, corners)
         if mesh.GetOrientationAttr().Get() == UsdGeom.Tokens.leftHanded:
             order = [at for face in _spans(counts) for at in reversed(face)]

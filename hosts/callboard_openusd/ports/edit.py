@@ -57,7 +57,10 @@ class UsdSceneEditor(UsdPort):
         if keep_world and not transforms.resets_stack(moved):
             frame = transforms.world_matrix(self._stage.GetPrimAtPath(above))
             if frame.GetDeterminant() == 0:
-                raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")
+                raise HostError(
+                    f"'{above.name}' is scaled to zero, so the object can't keep its place in the"
+                    " world"
+                )
             transforms.write_matrix(moved, world * frame.GetInverse())
         return str(path)
 
@@ -68,7 +71,9 @@ class UsdSceneEditor(UsdPort):
         if path == prim.GetPath():
             return str(path)
         if self._stage.GetPrimAtPath(path):
-            raise HostError(f"'{new_name}' is taken beside '{prim.GetName()}'; use another name")
+            raise HostError(
+                f"'{new_name}' is taken by a prim beside '{prim.GetName()}'; use another name"
+            )
         self._move(prim, path)
         return str(path)
 
@@ -146,7 +151,7 @@ class UsdSceneEditor(UsdPort):
             )
         if others := ", ".join(self._elsewhere(prim)[:3]):
             raise HostError(
-                f"OpenUSD can't {doing} '{name}' here, because {others} defines it;"
+                f"OpenUSD can't {doing} '{name}' here, because it is defined in {others};"
                 f" {doing} it there, or {doing} a copy made with scene__duplicate"
             )
         raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot or 'it gave no reason'}")

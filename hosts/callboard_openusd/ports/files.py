@@ -72,9 +72,9 @@ class UsdFiles:
 
 @contextmanager
 def read_layer(path: str) -> Iterator[Sdf.Layer]:
-    """Yield a file's root layer. It isn't shared, because other readers of the file must not see
-    unsaved edits. The layers that the root layer is composed of stay open inside the block, so that
-    a stage opened there doesn't read any layer twice. Raises HostError."""
+    """Yield a file's root layer. The layer isn't shared, because other readers of the file must not
+    see unsaved edits. The layers that the root layer is composed of stay open inside the block, so
+    that a stage opened there doesn't read any layer twice. Raises HostError."""
     kept: list[Sdf.Layer] = []
     seen: set[Path] = set()
     _check(Path(path))
@@ -132,7 +132,8 @@ def _check_readable(written: Path, name: str) -> None:
 
 
 def _check(file: Path) -> None:
-    """Refuse a file that would crash the process."""
+    """Raise HostError unless the file exists, has a suffix for USD, and isn't nested so deeply that
+    reading it would crash the process."""
     checked_suffix(str(file), USD_READ_SUFFIXES)
     if not file.is_file():
         raise HostError(f"there is no file '{file.name}' at that path")
@@ -158,7 +159,7 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
                 known.Reload(force=sys.platform == "win32")
             opened = known or Sdf.Layer.FindOrOpen(str(used))
         except Tf.ErrorException:
-            continue  # The stage does without the file, as it does in every other program.
+            continue  # The stage is composed without this file, as in other programs.
         if opened is not None:
             kept.append(opened)
             _keep_used(opened, used.parent, kept, seen)

@@ -1,6 +1,6 @@
-"""The port ``geometry``: facts about a mesh, and changes that don't need a modeller. Changes apply
-to the mesh at the only time that this host reads. A mesh's faces must not change over time. Its
-points may be animated, unless its shading is to change."""
+"""The port ``geometry``: facts about a mesh, and changes that don't need modeling tools. This host
+reads a mesh at one time only, and changes it at that time. A mesh's faces must not change over
+time. Its points may be animated, unless its shading is to change."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class UsdGeometry:
         mesh = UsdGeom.Mesh(owned(self._mesh(name).GetPrim()))
         counts = mesh.GetFaceVertexCountsAttr().Get(TIME) or ()
         if scheme == "loop" and any(count != 3 for count in counts):
-            raise HostError("loop subdivides triangles only; triangulate it first")
+            raise HostError("loop subdivides triangles only; triangulate the mesh first")
         mesh.CreateSubdivisionSchemeAttr().Set(_SCHEMES[scheme])
 
     @telling("turn those faces")

@@ -1,8 +1,8 @@
 """The port ``lights``, and the scene's environment.
 
-``intensity`` is a radiance in watts per square meter per steradian, or, for a sun, watts per square
-meter, as Blender and Cycles write it. Our own lights are normalized, so that their size doesn't
-make them brighter. Other lights are read as they are."""
+``intensity`` is a radiance in watts per square meter per steradian. For a sun, it is an irradiance
+in watts per square meter. Blender and Cycles write the same units. Our own lights are normalized,
+so that their size doesn't make them brighter. Other lights are read as they are."""
 
 from __future__ import annotations
 
@@ -118,10 +118,10 @@ class UsdLights(UsdPort):
             dome = own[0] if own else self._new_dome()
             for other in domes:
                 if other != dome:
-                    # The dome stays, and comes back when it is made visible.
+                    # The dome stays in the scene, so it can be made visible again.
                     UsdGeom.Imageable(owned(other)).MakeInvisible()
         elif not domes:
-            raise HostError("nothing surrounds the scene yet; give path or color as well")
+            raise HostError("the scene has no environment yet; give path or color as well")
         else:
             dome = owned(domes[0])
         light, texture = UsdLux.LightAPI(dome), UsdLux.DomeLight(dome).CreateTextureFileAttr()
@@ -137,7 +137,7 @@ class UsdLights(UsdPort):
             if light.GetExposureAttr().HasAuthoredValue():
                 light.GetExposureAttr().Set(0.0)
         if "rotate" in given:
-            # A dome's pole is its Y.
+            # A dome's pole is on its Y axis.
             turn = [90.0, 0.0, given["rotate"]] if self._upright() else [0.0, given["rotate"], 0.0]
             transforms.write(dome, None, turn, None)
 

@@ -41,7 +41,8 @@ class UsdMaterials(UsdPort):
 
     @telling("read the materials")
     def users(self) -> Mapping[str, Sequence[str]]:
-        """Return the users. A group with a material for everything below it counts as the user."""
+        """Return the users. If a group's material applies to everything below it, only the group is
+        reported."""
         shapes = [prim for prim in self._stage.Traverse() if prim.IsA(UsdGeom.Gprim)]
         parts = [part for shape in shapes for part in _parts(shape)]
         users: dict[str, dict[str, None]] = {}
@@ -141,7 +142,8 @@ class UsdMaterials(UsdPort):
         return UsdShade.Material(owned(self._find(name).GetPrim()))
 
     def _place(self) -> Sdf.Path:
-        """Return the scope's path, below the prim that a reference to the file would include."""
+        """Return the path of the scope for new materials. It is below the prim that a reference to
+        the file would include."""
         main = self._stage.GetDefaultPrim()
         if main and main.IsActive() and not main.IsInstance() and not main.IsA(UsdGeom.Gprim):
             return main.GetPath().AppendChild(_SCOPE)
@@ -199,7 +201,7 @@ def _bind(prim: Usd.Prim, material: UsdShade.Material) -> None:
         if bound.GetPath() != material.GetPath():
             raise HostError(
                 f"'{prim.GetName()}' can't have a material of its own: the binding"
-                f" '{decides.GetPath()}' decides; change it there"
+                f" '{decides.GetPath()}' decides its material; change it there"
             )
 
 

@@ -20,7 +20,7 @@ from callboard_openusd.parts.whole_object import whole
 _PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
 #: The only content of a spec that exists only to contain other specs.
 _OVER = ["specifier"]
-#: The number of a list's entries that are made at a time.
+#: Number of list entries that are made together.
 _TOGETHER = 50
 
 
@@ -69,9 +69,9 @@ class UsdSceneReader:
 
     @telling("read that")
     def whole(self, name: str, users: bool = False) -> Json:
-        """Return what ``get`` and ``details`` leave out: layers, what the prim uses, why it isn't
-        seen. OpenUSD doesn't record which prims use a prim, so ``users`` adds nothing. Use
-        ``scene__find`` with ``uses`` to find them."""
+        """Return what ``get`` and ``details`` leave out, such as the prim's layers, what it uses,
+        and why it isn't visible. OpenUSD doesn't record which prims use a prim, so ``users`` adds
+        nothing. Use ``scene__find`` with ``uses`` to find them."""
         return whole(self._document.names.find(name))
 
     def summaries(self) -> Sequence[Json]:
@@ -99,8 +99,9 @@ def doubt(stage: Usd.Stage, prim: Usd.Prim) -> str | None:
 
 
 class _Summaries(Sequence[Json]):
-    """Entries made on access, so that the cost of a page depends only on its own length. If an
-    object has been removed by then, its entry has only the name."""
+    """The scene's list of objects. Its entries are made on access, so that the cost of a page
+    depends only on its own length. If an object has been removed by then, its entry has only the
+    name."""
 
     def __init__(self, stage: Usd.Stage, paths: Sequence[Sdf.Path]) -> None:
         self._stage = stage
@@ -126,8 +127,8 @@ class _Summaries(Sequence[Json]):
         return _Summaries(self._stage, [path for path in self._paths if fits(path.name)])
 
     def _reported(self, paths: Sequence[Sdf.Path]) -> Iterator[Json]:
-        """Yield entries that are made at the same moment, so that the parent is looked up once for
-        all siblings."""
+        """Yield the entries at these paths. They are made together, so that the parent of several
+        siblings is looked up only once."""
         above: dict[Sdf.Path, str | None] = {}
         for path in paths:
             prim = self._stage.GetPrimAtPath(path)
@@ -151,7 +152,7 @@ def _reported(path: Sdf.Path, prim: Usd.Prim, parent: str | None) -> Json:
 
 
 def _bounds(prim: Usd.Prim) -> Json | None:
-    # A hidden object, or one below a hidden one, has a place too.
+    # An object that is hidden, or is below a hidden object, has bounds too.
     cache = UsdGeom.BBoxCache(TIME, _PURPOSES, useExtentsHint=False, ignoreVisibility=True)
     box = cache.ComputeWorldBound(prim).ComputeAlignedRange()
     if box.IsEmpty():

@@ -41,7 +41,8 @@ class UsdStructure(UsdPort):
         above = parent_of(prim)
         if visible and above and _hidden(above):
             raise HostError(
-                f"'{prim.GetName()}' is below '{above.GetName()}', which is hidden; show that first"
+                f"'{prim.GetName()}' is below '{above.GetName()}', which is hidden; show the"
+                " parent first"
             )
         if _hidden(prim) is visible:
             value = UsdGeom.Tokens.inherited if visible else _INVISIBLE

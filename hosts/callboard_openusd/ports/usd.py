@@ -25,10 +25,11 @@ from callboard_openusd.ports.files import read_layer, write_layer
 
 #: The key in a prim's custom data for what :mod:`shapes` and :mod:`lights` store.
 _OURS = "callboard"
-#: The mark of a group that a program, not the artist, generated. Blender has its own mark, and
-#: leaves out prims that have it, along with units and up axis, so we write a different one.
+#: The mark of a group that a program, not the artist, generated, and Blender's own mark. We don't
+#: write Blender's, because Blender would leave out the marked prim, and with it the conversion of
+#: units and up axis.
 _GENERATED, _BLENDERS = "exchange:generated", "Blender:generated"
-#: A camera's values in units of the stage, or tenths of one.
+#: A camera's attributes that are measured in units of the stage, or in tenths of a unit.
 _LENGTHS = (
     "focalLength",
     "horizontalAperture",
@@ -101,8 +102,8 @@ class UsdStages:
 
 
 def _artists(root: Usd.Prim) -> list[Usd.Prim]:
-    """Return a list of the prim alone, or of its children if a program generated the prim only to
-    hold the scene."""
+    """Return a list with the prim alone, or with its children if a program generated the prim only
+    to hold the scene."""
     still = not UsdGeom.Xformable(root) or not UsdGeom.Xformable(root).GetOrderedXformOps()
     generated = any(root.GetCustomDataByKey(each) for each in (_GENERATED, _BLENDERS))
     return list(root.GetChildren()) if still and generated else [root]
@@ -150,15 +151,15 @@ def _ratio(source: Usd.Stage, target: Usd.Stage) -> float:
 
 
 def _count_cameras(top: Usd.Prim, ratio: float) -> None:
-    """Convert a camera's lens, sensor and distances, which are in the stage's units, whatever the
-    camera's scale is."""
+    """Convert the lens, sensor and distances of every camera at and below ``top``. These are in the
+    stage's units, whatever the camera's scale is."""
     for prim in Usd.PrimRange(top) if ratio != 1.0 else ():
         for name in _LENGTHS if prim.IsA(UsdGeom.Camera) else ():
             attribute = prim.GetAttribute(name)
             if (value := attribute.Get()) is not None:
                 attribute.Set(value * ratio)
             for time in attribute.GetTimeSamples():
-                # This is None if the value is blocked.
+                # A blocked value is None.
                 if (value := attribute.Get(time)) is not None:
                     attribute.Set(value * ratio, time)
 

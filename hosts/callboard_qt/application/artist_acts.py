@@ -1,5 +1,5 @@
-"""The self-test's actions in the artist's place, in any Qt application. Use them on the main
-thread."""
+"""The actions that the self-test performs in the artist's place in any Qt application. Use them on
+the main thread."""
 
 from __future__ import annotations
 

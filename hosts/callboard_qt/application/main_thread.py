@@ -4,8 +4,8 @@ An event that is posted to an object of the main thread wakes Qt's own loop. Whi
 posted, there is no timer and no polling.
 
 A modal dialog runs Qt's loop inside itself, in the middle of whatever opened it, so posted
-functions wait until the last dialog is gone. Until then, the guest loop's watcher answers requests
-that don't need the host.
+functions wait until the last dialog is gone. Until then, a thread of callboard's event loop answers
+requests that don't need the host.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class QtMainThread(QObject):
         if app.thread() != QThread.currentThread():
             raise HostError("QtMainThread must be made on the application's main thread")
         if qtpy.PYSIDE_VERSION == "6.12.0" and sys.version_info < (3, 12):
-            # Each call into Qt that returns nothing loses a reference to None.
+            # With these versions, each call into Qt that returns nothing loses a reference to None.
             raise HostError("PySide6 6.12.0 aborts Python 3.10 and 3.11; use another version of it")
         super().__init__()
         self._waiting: deque[Callable[[], None]] = deque()
@@ -90,16 +90,16 @@ class QtMainThread(QObject):
                 posted()
         except Interrupted:
             # The interruption is meant for a tool that runs Qt's loop inside itself, and is
-            # repeated until it lands in the tool. A posted function that it interrupted instead
-            # runs later.
+            # repeated until it reaches the tool. If it interrupted a posted function instead, that
+            # function runs later.
             if posted is not None:
                 self._waiting.append(posted)
         except BaseException:
             # In a Qt event handler even SystemExit would abort the application.
             log.exception("a function posted to the main thread failed")
         if self._waiting and self._dialog is None and not self._again.isActive():
-            # If an interruption arrived before the first line above, functions may be waiting
-            # without an event.
+            # If an interruption arrived before the first line of the ``try``, functions may be
+            # waiting without an event.
             self._look_again()
         return True
 

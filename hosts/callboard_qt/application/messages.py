@@ -15,8 +15,8 @@ log = logging.getLogger(__name__)
 PLAYING = "playing the animation"
 #: The application always reports the end of these operations.
 _SURELY_END = ("rendering", "a playblast")
-#: Seconds after which anything else counts as ended, because an application may report that it is
-#: opening a scene, but not that this failed, and Maya may stay "busy" after a command.
+#: Seconds after which any other operation counts as ended. An application may report that it is
+#: opening a scene, but not that this failed. Maya may stay "busy" after a command.
 _LOST = 120.0
 
 Act = Callable[[], None]
@@ -49,7 +49,8 @@ class Messages:
 
     @contextmanager
     def during(self, words: str) -> Iterator[None]:
-        """Note an operation of ours that the application doesn't report."""
+        """Record an operation of ours for the duration of the block, because the application
+        doesn't report it."""
         self.note(words, True)
         try:
             yield

@@ -1,4 +1,4 @@
-"""One server inside a Qt application, started and stopped by its menu and the panel."""
+"""One server inside a Qt application. callboard's menu and panel start and stop it."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class UndoSteps(ABC):
     def __init__(self) -> None:
         self.stepped: Changes[[Sequence[str], bool]] = Changes()
         self.__count = 0
-        #: Our steps that may still be the newest, the newest last.
+        #: Our steps that haven't been undone, the newest last.
         self.__steps: deque[_Step] = deque(maxlen=HISTORY)
         #: Steps that were undone and can be redone, the next one last.
         self.__undone: list[_Step] = []

@@ -22,7 +22,7 @@ def is_one_color(picture: Picture) -> bool:
 
 
 def is_black(picture: Picture) -> bool:
-    """Return whether the picture is black, or was transparent, all over."""
+    """Return whether every pixel is black, as it is in a picture that was entirely transparent."""
     return not any(picture.rgb)
 
 

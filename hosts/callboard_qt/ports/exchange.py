@@ -102,7 +102,8 @@ class ApplicationExchange(ABC):
                 self._usd_there().export_usd(path, objects is not None)
             return [path], self._scene_axes()
         if held_to_roots():
-            # The exporter puts these into the file, or copies them beside it.
+            # The exporter puts the files that the scene uses into the new file, or copies them
+            # beside it.
             refuse_outside(self._used(), "the scene", "exported")
         # In a folder of our own, no other program can place a link, and a failure leaves nothing
         # behind.

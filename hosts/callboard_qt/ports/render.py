@@ -20,8 +20,8 @@ PICTURES = (".png", ".jpg", ".jpeg")
 
 
 class FileRender(ABC, Generic[Camera]):
-    """Implements the port. Everything is restored after each picture, because the scene belongs to
-    the artist between slices. The answer names the renderer and the camera. Use it on the main
+    """Implements the port. Everything is restored after each picture, because the artist may use
+    the scene between two pictures. The answer names the renderer and the camera. Use it on the main
     thread."""
 
     @abstractmethod
@@ -56,7 +56,7 @@ class FileRender(ABC, Generic[Camera]):
     @abstractmethod
     def telling(self, what: str) -> AbstractContextManager[None]:
         """Return a context that turns the application's own errors into HostErrors, which say that
-        it could not ``what``."""
+        the application could not ``what``."""
 
     @abstractmethod
     def draw(
@@ -114,8 +114,8 @@ class FileRender(ABC, Generic[Camera]):
             TemporaryDirectory(prefix="callboard-") as folder,
             self.telling(f"render '{asked.name}'"),
         ):
-            # The file gets a name of our own, because the application may replace parts of the
-            # artist's.
+            # The file gets a name of our own, because the application may replace parts of the name
+            # that the artist chose.
             file = Path(folder, f"callboard{asked.suffix.lower()}")
             made, engine = self.draw(file, width, height, camera, frame)
             with made.open("rb") as source:
