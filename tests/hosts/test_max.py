@@ -592,11 +592,11 @@ def test_wrong_modifiers_and_values_are_refused_and_nothing_changes(bench: Bench
         ("list_modifiers", {"name": "Shot"}, "can't have modifiers"),
         ("add_modifier", {"name": "Crate", "type": "deleteFile"}, "type"),
         ("add_modifier", {**add, "values": {"Angle": 3}}, "it has: BendAngle"),
-        ("add_modifier", {**add, "below": 5}, "0 to 1"),
-        ("set_modifier", {"name": "Crate", "index": 2, "enabled": True}, "has only 1 modifiers"),
+        ("add_modifier", {**add, "below": 5}, "between 0 and 1"),
+        ("set_modifier", {"name": "Crate", "index": 2, "enabled": True}, "has no modifier 2"),
         ("set_modifier", {"name": "Crate", "index": 1}, "give values"),
         ("set_modifier", {"name": "Crate", "index": 1, "values": {"iterations": True}}, "a number"),
-        ("remove_modifier", {"name": "Crate", "index": 7}, "has only 1 modifiers"),
+        ("remove_modifier", {"name": "Crate", "index": 7}, "has no modifier 7"),
     ):
         with pytest.raises((ValueError, HostError), match=words):
             bench.call(f"max_modifiers__{tool}", arguments)

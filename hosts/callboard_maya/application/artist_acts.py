@@ -9,7 +9,7 @@ from maya import cmds
 
 from callboard_qt import later
 
-#: The attributes that the adapter sets to one of several words, by node type.
+#: The attributes that the adapter sets to one of Maya's named choices, by node type.
 _MENUS = {
     "areaLight": "decayRate",
     "bump2d": "bumpInterp",

@@ -17,7 +17,7 @@ from pxr import Gf, Usd, UsdGeom
 from callboard.errors import HostError
 from callboard.host import Vector
 
-#: Values that have only time samples are read at the first one.
+#: Values that have only time samples are read at the first sample.
 TIME = Usd.TimeCode.EarliestTime()
 
 _AXES = {"X": Gf.Vec3d.XAxis(), "Y": Gf.Vec3d.YAxis(), "Z": Gf.Vec3d.ZAxis()}

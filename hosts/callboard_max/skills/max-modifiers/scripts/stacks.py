@@ -59,7 +59,7 @@ def add_modifier(
     faces, count = _faces(node), len(list(node.modifiers))
     if below > count:
         raise WrongArgument(
-            f"the stack holds {count} modifiers; below must be between 0 and {count}"
+            f"below must be between 0 and {count}, the number of modifiers in the stack"
         )
     make = getattr(rt, _CLASSES[type], None)
     if make is None:
@@ -132,7 +132,9 @@ def _geometry(name: str) -> Any:
 def _modifier(node: Any, index: int) -> Any:
     stack = list(node.modifiers)
     if index > len(stack):
-        raise WrongArgument(f"the stack of '{node.name}' has only {len(stack)} modifiers")
+        raise WrongArgument(
+            f"'{node.name}' has no modifier {index}; modifiers in its stack: {len(stack)}"
+        )
     return stack[index - 1]
 
 
