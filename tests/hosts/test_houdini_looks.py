@@ -121,7 +121,7 @@ def test_an_environment_of_the_artists_is_switched_off_and_stays(bench: Bench) -
     assert bench.port(LIGHTS).environment()["rotate"] == 30
     bench.call("lights__set_environment", {"strength": 2})
     assert len(bench.port(LIGHTS).names()) == 2
-    with pytest.raises(HostError, match="no sky"):
+    with pytest.raises(HostError, match="can't add a sky"):
         bench.call("lights__set_environment", {"sun_elevation": 30})
 
 

@@ -123,7 +123,7 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
     name, at = Path(texture.path).name, _SLOTS[slot]
     if Path(name).suffix.lower() not in _PICTURES:
         raise HostError(
-            f"Houdini can't read '{name}'; the picture must be one of {', '.join(_PICTURES)}"
+            f"Houdini can't read '{name}'; its suffix must be one of {', '.join(_PICTURES)}"
         )
     if texture.channel is not None and at.channel is None:
         raise HostError(f"{slot} takes the whole picture in a principled shader; leave out channel")

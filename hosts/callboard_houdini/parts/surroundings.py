@@ -49,7 +49,9 @@ def read(domes: Sequence[hou.ObjNode]) -> Json:
 
 def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
     if "sun_elevation" in values:
-        raise HostError("Houdini's environment light has no sky here; set path to an HDRI instead")
+        raise HostError(
+            "callboard can't add a sky to Houdini's environment light; set path to an HDRI instead"
+        )
     if "path" in values or "color" in values:
         dome = _our_dome() or _new()
         for other in domes:
@@ -58,7 +60,7 @@ def write(domes: Sequence[hou.ObjNode], values: Mapping[str, Any]) -> None:
                 _may_set(other)
                 parm(other, "light_enable").set(0)
     elif not domes:
-        raise HostError("nothing surrounds the scene yet; give path or color as well")
+        raise HostError("the scene has no environment yet; give path or color as well")
     else:
         dome = domes[0]
     _may_set(dome)

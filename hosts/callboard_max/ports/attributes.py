@@ -172,7 +172,8 @@ def _refuse(node: Node, attribute: str, kind: str) -> None:
 
 
 def _converted(attribute: str, kind: str, value: object) -> Any:
-    """Return the value converted to that type. Raises HostError."""
+    """Return the value converted to that type. Raises HostError if the value doesn't fit the
+    type."""
     if kind == "color" and isinstance(value, list) and len(value) == 3 and _all_numbers(value):
         return rt.Color(*map(float, value))
     if kind == "integers" and isinstance(value, list) and all(map(_is_whole, value)):

@@ -135,7 +135,8 @@ def _plain(value: Any) -> Any:
 
 
 def _converted(plug: str, kind: str, value: object) -> Any:
-    """Return the value converted to that type. Raises HostError."""
+    """Return the value converted to that type. Raises HostError if the value doesn't fit the
+    type."""
     name = plug.rsplit(".", 1)[-1]
     if kind == "enum":
         return _choice(plug, name, value)

@@ -15,7 +15,8 @@ from callboard_openusd.parts.assets import asset_from
 
 
 def copy(prim: Usd.Prim, opened: OpenStage, target: Sdf.Path) -> None:
-    """Copy the prim with everything below it to ``target`` in the root layer. Raises HostError."""
+    """Copy the prim with everything below it to ``target`` in the root layer. Raises HostError if
+    the prim can't be copied."""
     path, layer = prim.GetPath(), opened.layer
     if (above := target.GetParentPath()) != Sdf.Path.absoluteRootPath:
         # The prims above may be in another layer. Without them, the copy would not be listed.

@@ -10,8 +10,8 @@ from callboard.errors import HostError
 from callboard.host import faces_of, triangles_of
 from callboard_openusd.parts.transforms import TIME, set_lasting
 
-#: Maximum number of corners of a face that is cut into triangles, which takes a few seconds at
-#: worst.
+#: Maximum number of corners of a face that is cut into triangles. Cutting a face with this many
+#: takes a few seconds at worst.
 _MOST_CORNERS = 1000
 BY_FACE, BY_CORNER = "uniform", "faceVarying"
 

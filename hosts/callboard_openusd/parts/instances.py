@@ -21,7 +21,7 @@ def owned(prim: Usd.Prim) -> Usd.Prim:
 
 
 def owned_parent(prim: Usd.Prim) -> Usd.Prim:
-    """Return the prim if it can have children. Raises HostError."""
+    """Return the prim. Raises HostError if it can't have children of its own."""
     if owned(prim).IsInstance():
         raise HostError(
             f"'{prim.GetName()}' is an instance, which can't have children of its own; choose "

@@ -8,8 +8,8 @@ from pxr import Gf, Sdf, Usd, UsdGeom, Vt
 
 from callboard.host import PrimitiveKind, torus
 
-#: The key in a prim's customData with the kind of a mesh that replaces a primitive without a widely
-#: read OpenUSD schema.
+#: The key in a prim's customData that holds a primitive's kind. Some primitives have no OpenUSD
+#: schema that most programs read, so they are meshes.
 KIND_KEY = "callboard:kind"
 
 _SCHEMAS = {"Sphere": "sphere", "Cube": "cube", "Cylinder": "cylinder", "Cone": "cone"}

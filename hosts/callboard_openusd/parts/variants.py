@@ -22,8 +22,8 @@ def of_name(prim: Usd.Prim, attribute: str) -> Usd.VariantSet | None:
 
 
 def refuse_unknown(prim: Usd.Prim, attribute: str) -> None:
-    """Raise HostError if the name begins like a variant set's, but the prim has no such set.
-    Otherwise, setting it would make a plain attribute with that name."""
+    """Raise HostError if the attribute's name begins with ``variants:`` but the prim has no such
+    variant set. Without this check, a plain attribute would be made."""
     if attribute.startswith(_PREFIX):
         there = ", ".join(names(prim)) or "no variant sets"
         raise HostError(f"'{prim.GetName()}' has no '{attribute}'; it has {there}")

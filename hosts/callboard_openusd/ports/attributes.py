@@ -143,7 +143,8 @@ def _single(value: object) -> Sdf.ValueTypeName:
 
 
 def _converted(value: Any, kind: Sdf.ValueTypeName, attribute: str) -> Any:
-    """Return the value converted to that type. Raises HostError."""
+    """Return the value converted to that type. Raises HostError if the value doesn't fit the
+    type."""
     wrong = HostError(f"'{attribute}' must be {kind}, not {_shown(value)}")
     if kind.isArray:
         if not isinstance(value, list):

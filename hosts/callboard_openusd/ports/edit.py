@@ -157,7 +157,8 @@ class UsdSceneEditor(UsdPort):
         raise HostError(f"OpenUSD can't {doing} '{name}': {able.whyNot or 'it gave no reason'}")
 
     def _arrived(self, path: Sdf.Path, name: str, doing: str) -> Usd.Prim:
-        """Return the object at ``path``, where ``name`` should now be. Raises HostError."""
+        """Return the object at ``path``, where ``name`` should now be. Raises HostError if no
+        object is there."""
         try:
             return self._find(str(path))
         except ObjectNotFound:
@@ -168,7 +169,7 @@ class UsdSceneEditor(UsdPort):
 
 
 def identifier(name: str) -> str:
-    """Return the name if a prim may have it. Raises HostError."""
+    """Return the name. Raises HostError if a prim can't have it."""
     if Sdf.Path.IsValidIdentifier(name):
         return name
     allowed = "".join(c if c.isalnum() or c == "_" else "_" for c in name) or "object"

@@ -74,7 +74,8 @@ class UsdFiles:
 def read_layer(path: str) -> Iterator[Sdf.Layer]:
     """Yield a file's root layer. The layer isn't shared, because other readers of the file must not
     see unsaved edits. The layers that the root layer is composed of stay open inside the block, so
-    that a stage opened there doesn't read any layer twice. Raises HostError."""
+    that a stage opened there doesn't read any layer twice. Raises HostError if the file can't be
+    read."""
     kept: list[Sdf.Layer] = []
     seen: set[Path] = set()
     _check(Path(path))

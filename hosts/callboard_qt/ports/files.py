@@ -31,7 +31,7 @@ def openable(
 
 def saveable(path: str | None, suffixes: Iterable[str], because: str = OTHERS) -> Path:
     """Return the file to save to. ``path`` is None for a scene that has no file yet. Raises
-    HostError."""
+    HostError if the file can't be saved there."""
     if not path:
         raise HostError("this scene has never been saved; give a path")
     file = Path(path)

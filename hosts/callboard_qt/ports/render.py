@@ -30,7 +30,7 @@ class FileRender(ABC, Generic[Camera]):
 
     @abstractmethod
     def camera_path(self, camera: Camera) -> str:
-        """Return the camera's path for answers."""
+        """Return the camera's path, as answers report it."""
 
     @abstractmethod
     def camera_at(self, view: View, aspect: float) -> AbstractContextManager[Camera]:
