@@ -27,10 +27,14 @@ from callboard_blender.ports.files import checked_blend
 
 #: Types of datablocks that use files only through other datablocks. A file may have many of these.
 _MANY = ("OBJECT", "MESH", "COLLECTION")
+#: The type of scenes. A scene names all its objects, so its datablocks take long to list.
+_SCENE = "SCENE"
 #: Maximum number of objects that an overview names as the heaviest.
 _MOST_HEAVY = 10
 #: Number of datablocks read between two pauses.
 _STRETCH = 200
+#: Number of objects of the file listed at once.
+_LISTED = 5000
 #: Seconds that one slice of the main thread's work waits for the thread that reads a file on disk.
 _WAIT = 0.004
 #: The type of node trees that make geometry.
@@ -280,6 +284,10 @@ def _users_of(
     reached = _reached(named, using)
     own = {_named(each): key for key, each in named}
     yield
+    for each, scenes in bpy.data.user_map(key_types=_types(), value_types={_SCENE}).items():
+        if (key := own.get(_named(each))) is not None:
+            using[key].update(one.name_full for one in scenes)
+    yield
     for part in _in_stretches_of_scene():
         for obj in part:
             needs: set[_Key] = set()
@@ -302,14 +310,12 @@ def _reached(
     named: list[tuple[_Key, Any]], using: dict[_Key, set[str]]
 ) -> dict[tuple[str, str], set[_Key]]:
     """For each datablock, return which of the ``named`` ones it needs. Objects, meshes and
-    collections are left out, because there may be too many to query at once. Add the direct users
-    of each named datablock to ``using``."""
-    # Blender 3.4 has no such enumeration of its own datablocks, but a driver can name any kind.
-    kinds = bpy.types.DriverTarget.bl_rna.properties["id_type"].enum_items.keys()
-    types = set(kinds).difference(_MANY)
+    collections are left out, because there may be too many to query at once, and scenes, because
+    no object needs one. Add the direct users of each named datablock to ``using``."""
     reached: dict[Any, set[_Key]] = {each: {key} for key, each in named}
     keys = {each: key for key, each in named}
-    users = bpy.data.user_map(key_types=types, value_types=types)
+    # Blender passes over the other lists of datablocks only when no types of keys are given.
+    users = bpy.data.user_map(value_types=_types() - {_SCENE})
     for each, key in keys.items():
         using[key].update(one.name_full for one in users.get(each, ()))
     at = set(reached)
@@ -323,6 +329,12 @@ def _reached(
                     grown.add(one)
         at = grown
     return {_named(each): needs for each, needs in reached.items()}
+
+
+def _types() -> set[str]:
+    # Blender 3.4 has no such enumeration of its own datablocks, but a driver can name any kind.
+    kinds = bpy.types.DriverTarget.bl_rna.properties["id_type"].enum_items.keys()
+    return set(kinds).difference(_MANY)
 
 
 def _named(each: Any) -> tuple[str, str]:
@@ -350,19 +362,22 @@ def _in_stretches_of_scene() -> Iterator[list[Any]]:
 
 def _in_stretches_of_file() -> Iterator[list[Any]]:
     """Yield the file's objects in batches. Blender takes a long time to find the middle of a long
-    list, so they are all listed at once, and again after a change to the scene."""
+    list, so many are listed at once, and again after a change to the scene."""
     at = 0
-    every: list[Any] = []
+    listed_now: list[Any] = []
     before: object = None
     while True:
         if (now := listed()) is not before:
             before = now
             yield []
-            every = bpy.data.objects.values()
-        if not (part := every[at : at + _STRETCH]):
+            listed_now = []
+        if not listed_now:
+            listed_now = list(bpy.data.objects[at : at + _LISTED])
+        part, listed_now = listed_now[:_STRETCH], listed_now[_STRETCH:]
+        if not part:
             return
         yield part
-        at += _STRETCH
+        at += len(part)
 
 
 def _reference(each: Any, kind: str, users: Iterable[str], needing: Sequence[str]) -> NamedFile:
