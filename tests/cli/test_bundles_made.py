@@ -59,7 +59,7 @@ def test_a_new_bundle_is_packed_and_installed(capsys: pytest.CaptureFixture[str]
     assert Path("again.mcpb").read_bytes() == first
     assert found_in(capsys, "again.mcpb", "--start") == []
     assert main(["install-skill", "again.mcpb"]) == 0
-    assert "Its server runs, tools: 1: count_words." in capsys.readouterr().out
+    assert "Its server runs and has 1 tool: count_words." in capsys.readouterr().out
     assert versions() == ["0.1.0"]
 
 

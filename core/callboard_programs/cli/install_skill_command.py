@@ -178,7 +178,8 @@ def _started(bundle: InstalledBundle, seen: list[str]) -> str | None:
     first = start_once(bundle)
     if first.problem is None:
         names = f": {', '.join(first.tools[:20])}" if first.tools else ""
-        seen.append(f"Its server runs, tools: {len(first.tools)}{names}.")
+        tools = "1 tool" if len(first.tools) == 1 else f"{len(first.tools)} tools"
+        seen.append(f"Its server runs and has {tools}{names}.")
     elif first.late:
         seen.append(f"Its server {first.problem}; hosts will keep trying.")
     else:
