@@ -158,12 +158,12 @@ def _refuse(obj: bpy.types.Object, faces: Sequence[int] | None) -> None:
     if faces is None:
         return
     if obj.type != "MESH":
-        raise HostError(f"'{obj.name}' isn't a mesh, so it has no faces; leave faces out")
+        raise HostError(f"'{obj.name}' isn't a mesh, so it has no faces; call again without faces")
     refuse_linked_data(obj)
     if obj.data.users > 1:
         raise HostError(
             f"'{obj.name}' shares its mesh with other objects, whose faces would change too; give"
-            " it a copy of its own with scene__duplicate, or leave faces out"
+            " it a copy of its own with scene__duplicate, or call again without faces"
         )
     count = len(obj.data.polygons)
     if max(faces) >= count:

@@ -129,12 +129,12 @@ def _refuse_faces(node: Node) -> None:
         if any(handle(each) != handle(node) for each in sharing):
             raise HostError(
                 f"'{node.name}' shares its shape with others, whose faces would change too; make it"
-                " unique in 3ds Max, or leave faces out"
+                " unique in 3ds Max, or call again without faces"
             )
     elif list(node.modifiers) or not is_primitive(node):
         raise HostError(
             f"'{node.name}' isn't an editable poly, so its faces can't have their own"
-            " materials; collapse it to one, or leave faces out"
+            " materials; collapse it to one, or call again without faces"
         )
 
 

@@ -1,5 +1,5 @@
-"""Listens to Maya's messages. Every callback is removed again, because a callback that outlives the
-plug-in crashes Maya."""
+"""Listens to Maya's messages. ``close`` removes every callback, because a callback that outlives
+the plug-in crashes Maya."""
 
 from __future__ import annotations
 

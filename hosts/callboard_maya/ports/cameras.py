@@ -78,7 +78,7 @@ class MayaCameras:
 
 
 def camera_named(name: str) -> str:
-    """Return the camera's path. Raises ObjectNotFound, AmbiguousName, and HostError if the object
+    """Return the camera's path. Raises ObjectNotFound or AmbiguousName, or HostError if the object
     isn't a camera."""
     return _find(name)[0]
 

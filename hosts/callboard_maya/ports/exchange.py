@@ -178,8 +178,8 @@ def _converted(tops: Sequence[str], counted: Rows, kind: str) -> list[str]:
     """Return the imported top objects, converted to the scene's units and up axis."""
     with telling("bring it into the scene's units"):
         if kind == "alembic":
-            # A node from the plug-in drives animated objects, so these stay below another node,
-            # which converts them.
+            # A node from the plug-in drives animated objects, so their own transforms can't be
+            # changed. Another node above them converts them.
             above = full_path(cmds.createNode("transform", name="alembic", skipSelect=True))
             transforms.write(above, *decompose(counted))
             cmds.parent(tops, above, relative=True)

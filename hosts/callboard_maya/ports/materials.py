@@ -143,7 +143,9 @@ def _refuse(path: str, faces: Sequence[int] | None) -> None:
     if faces is None:
         return
     if cmds.nodeType(shape) != "mesh":
-        raise HostError(f"'{bare(path)}' isn't a mesh, so it has no faces; leave faces out")
+        raise HostError(
+            f"'{bare(path)}' isn't a mesh, so it has no faces; call again without faces"
+        )
     refuse_instance(path, shape)
     count = int(cmds.polyEvaluate(shape, face=True))
     if max(faces) >= count:

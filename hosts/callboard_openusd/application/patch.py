@@ -31,7 +31,7 @@ class ChangedPaths:
 class Patch:
     """A copy of the content of ``layer`` at ``paths``. Where ``layer`` has no content, the target's
     content is removed. For ``fields`` only the metadata is copied. ``rebuilt`` are paths whose
-    content is removed before it is copied, because it has a different order, and a copy over
+    content has a different order. This content is removed before the copy, because a copy over
     existing content would keep the old order. ``places`` is each prim's index among its
     siblings."""
 

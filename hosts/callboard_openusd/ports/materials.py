@@ -207,7 +207,9 @@ def _bind(prim: Usd.Prim, material: UsdShade.Material) -> None:
 
 def _bind_faces(prim: Usd.Prim, material: UsdShade.Material, faces: Sequence[int]) -> None:
     if not prim.IsA(UsdGeom.Mesh):
-        raise HostError(f"'{prim.GetName()}' isn't a mesh, so it has no faces; leave faces out")
+        raise HostError(
+            f"'{prim.GetName()}' isn't a mesh, so it has no faces; call again without faces"
+        )
     counts = UsdGeom.Mesh(prim).GetFaceVertexCountsAttr().Get() or ()
     if max(faces) >= len(counts):
         raise HostError(

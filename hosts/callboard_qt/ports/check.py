@@ -25,7 +25,7 @@ from callboard.host import (
 
 
 class ApplicationChecks(ABC):
-    """The checks of an application without validators, and without a tool that fixes a mesh."""
+    """The checks for an application that has neither validators nor a tool that fixes meshes."""
 
     def __init__(self, reader: object, cameras: CamerasPort, materials: MaterialsPort) -> None:
         #: The port ``scene.read``, perhaps without its optional parts.

@@ -1,5 +1,6 @@
 """The common parts of the port ``exchange`` in applications that read and write other programs'
-files with commands and plug-ins. Use them on the main thread. They raise HostError."""
+files with commands and plug-ins. Use them on the main thread. They raise HostError when a
+file can't be read or written."""
 
 from __future__ import annotations
 
