@@ -17,11 +17,12 @@ from callboard.clients.book import ClientBook
 from callboard.errors import HostBusy, HostError, PeerError
 from callboard.ground.png import Picture, encode
 from callboard.host import EXCHANGE, VIEWPORT, FileFormat
-from callboard.selftest.checks import CHECKS
+from callboard.selftest.checks import CHECKS, SelfCheck
 from callboard.selftest.doubles_data import for_doubles
 from callboard.selftest.page import page
 from callboard.selftest.pictures import figures, why_blank
 from callboard.selftest.self_test import impersonal, summary, written
+from callboard.selftest.trial import Findings, Trial
 from callboard_programs.cli import main
 from callboard_testing.fake_client import FakeClient
 from callboard_testing.fake_host import FakeHost
@@ -96,6 +97,18 @@ def test_the_report_holds_no_names_and_no_paths(server: Served) -> None:
     assert impersonal(r"C:\shots\hero.ma and \\server\jobs") == "[path] and [path]"
 
 
+def test_a_user_called_like_the_application_doesnt_take_its_name(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("callboard.selftest.self_test.Path.home", lambda: Path("/home/Fake"))
+    report = run(server, only=("plug_ins",))
+    assert report["application"]["name"] == "Fake Host"
+    monkeypatch.setattr(platform, "node", lambda: "fake.studio")
+    assert impersonal("3ds Max, seen by Fake at fake.studio", "3dsmax 3ds Max") == (
+        "3ds Max, seen by [name] at [name]"
+    )
+
+
 def test_unsaved_work_is_kept_unless_the_person_agrees(server: Served) -> None:
     server.on_main(lambda: server.host.scene.create("cube", "Mine", {"size": 1.0}))
     with pytest.raises(HostError, match="unsaved work"):
@@ -144,6 +157,77 @@ def test_the_menus_way_writes_the_report_and_says_where(server: Served) -> None:
     assert shown.is_file()
     assert shown.with_suffix(".json").is_file() or list(shown.parent.glob("*.json"))
     assert str(shown) in words
+
+
+def test_the_report_so_far_is_there_if_the_application_ends(
+    server: Served, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    kept: list[Any] = []
+
+    async def read_back(trial: Trial, into: Findings) -> None:
+        (file,) = (tmp_path / "home" / "self-tests").glob("*.json")
+        kept.append(json.loads(file.read_text("utf-8")))
+        assert file.with_suffix(".html").is_file()
+        into.good.append("read")
+
+    checks = (
+        CHECKS[3],
+        SelfCheck("loop", "Loop", "", read_back),
+        SelfCheck("menus", "Menus", "", read_back),
+    )
+    monkeypatch.setattr("callboard.selftest.self_test.CHECKS", checks)
+    told: list[Any] = []
+    server.app.controls.self_test.start(lambda *outcome: told.append(outcome))
+    wait_until(lambda: told)
+    during = kept[0]
+    assert [each["outcome"] for each in during["checks"]] == ["ok", "fault", "not offered"]
+    assert during["checks"][1]["faults"] == ["the application ended during this check"]
+    assert during["checks"][2]["absent"][0].startswith("not reached: ")
+    assert "3 work" in told[0][1]
+
+
+def test_what_only_frames_the_checks_may_fail_without_losing_the_report(server: Served) -> None:
+    def fail() -> None:
+        raise RuntimeError("no such name")
+
+    def new_scene() -> None:
+        if next(works, None) is None:
+            fail()
+
+    works = iter(("loop", "menus"))
+    server.host.acts = {**server.host.acts, "toolkit": fail, "new_scene": new_scene}
+    report = run(server, only=("loop", "menus"))
+    assert report["toolkit"] == "unknown (RuntimeError: no such name)"
+    assert check(report, "loop")["outcome"] == "ok"
+    assert check(report, "renderers")["faults"] == [
+        "the scene couldn't be emptied afterwards: RuntimeError: no such name"
+    ]
+
+
+def test_a_scene_that_cannot_be_read_counts_as_unsaved(
+    server: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def info() -> None:
+        raise RuntimeError("no such name")
+
+    monkeypatch.setattr(server.host.scene, "info", info)
+    test = server.app.controls.self_test
+    assert "unsaved work, which would be lost" in server.on_main(test.question)
+    with pytest.raises(HostError, match="unsaved work"):
+        run(server, discard=False)
+    assert run(server)["checks"]
+
+
+def test_an_unforeseen_error_is_told(server: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(report: Any) -> str:
+        raise RuntimeError("no such name")
+
+    monkeypatch.setattr("callboard.selftest.self_test.CHECKS", ())
+    monkeypatch.setattr("callboard.selftest.self_test.summary", fail)
+    told: list[Any] = []
+    server.app.controls.self_test.start(lambda *outcome: told.append(outcome))
+    wait_until(lambda: told)
+    assert told == [(None, "The self-test didn't run: RuntimeError: no such name")]
 
 
 def wait_until(condition: Callable[[], object]) -> None:

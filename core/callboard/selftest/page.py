@@ -48,7 +48,8 @@ def page(report: Json, summary: str) -> str:
     main = f"""<h1>{_text(title)}</h1>
 <p>{_text(summary)}.</p>
 <p class="soft">{_text("; ".join(facts))}. This report has no names and no paths. Its JSON file
-is beside it: please attach both to an issue of the project where you found callboard.</p>
+is beside it, in the folder that the browser's address bar shows. Please attach both to an issue of
+the project where you found callboard, or send them to the person who gave it to you.</p>
 {"".join(map(_section, checks))}"""
     return html_page(title, _STYLE, main)
 

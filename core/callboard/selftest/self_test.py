@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import datetime
+import logging
 import platform
 import re
-from collections.abc import Callable, Collection
-from contextlib import suppress
+from collections.abc import Awaitable, Callable, Collection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
@@ -28,6 +28,8 @@ from callboard.selftest.checks import CHECKS, SelfCheck, sentence_of
 from callboard.selftest.page import page
 from callboard.selftest.trial import GONE, Findings, Trial
 
+log = logging.getLogger(__name__)
+
 #: The version of the report's form. A different form gets a different number.
 FORM = 1
 #: The question that the person is asked before the self-test takes over the scene, and the one
@@ -38,6 +40,10 @@ ASKED = (
     "send it, and has no names and no paths."
 )
 UNSAVED = "The scene has unsaved work, which would be lost."
+#: The findings about a check that has begun, and about those after it, in a report that is kept in
+#: case the application ends.
+BEGUN = "the application ended during this check"
+NOT_BEGUN = "not reached: the application ended before this check"
 _PATH = re.compile(r"(?<![\w.])(?:[A-Za-z]:[\\/]|[\\/]{1,2}(?=\w))[^\s'\"<>|]+")
 
 
@@ -57,30 +63,47 @@ class SelfTest:
 
     def _unsaved(self) -> bool:
         reader: Any = self._host.ports.get(SCENE_READ)
-        return reader is not None and bool(reader.info().get("modified"))
+        try:
+            return reader is not None and bool(reader.info().get("modified"))
+        except Exception:  # An adapter that was never run may fail here, too.
+            log.exception("the self-test can't tell whether the scene has unsaved work")
+            return True
 
     def start(self, ended: Callable[[Path | None, str], None]) -> None:
         """Run the self-test for a person who has agreed to lose any unsaved work, and write the
-        report into callboard's own folder. ``ended`` is called on the main thread with the page,
-        or None, and with a sentence. Call it on any thread."""
+        report into callboard's own folder. If the application ends meanwhile, the report so far is
+        there. ``ended`` is called on the main thread with the page, or None, and with a sentence.
+        Call it on any thread."""
+
+        async def keep(report: Json) -> Path:
+            return await asyncio.to_thread(written, report, data_folder() / "self-tests")
 
         async def whole() -> None:
             outcome: tuple[Path | None, str]
             try:
-                report = await self.run(discard=True)
-                file = await asyncio.to_thread(written, report, data_folder() / "self-tests")
+                report = await self.run(discard=True, keep=keep)
+                file = await keep(report)
                 outcome = file, f"{summary(report)}. The report is {file}"
-            except (HostError, OSError) as error:
-                outcome = None, f"The self-test didn't run: {error}"
+            except Exception as error:
+                if not isinstance(error, (HostError, OSError)):
+                    log.exception("the self-test ended without a report")
+                outcome = None, f"The self-test didn't run: {sentence_of(error)}"
             self._host.post(lambda: ended(*outcome))
 
         loop = self._loop
         loop.call_soon_threadsafe(lambda: loop.create_task(whole()))
 
-    async def run(self, *, discard: bool, only: Collection[str] = ()) -> Json:
+    async def run(
+        self,
+        *,
+        discard: bool,
+        only: Collection[str] = (),
+        keep: Callable[[Json], Awaitable[object]] | None = None,
+    ) -> Json:
         """Return the report. ``discard`` is true if the person has agreed to lose unsaved work.
-        ``only`` are the names of the checks to run, if not all. Raises HostBusy or HostError before
-        anything is changed. Call it on the server's loop."""
+        ``only`` are the names of the checks to run, if not all. ``keep`` is called before each
+        check with the report so far. Raises HostBusy or HostError before anything is changed. Call
+        it on the server's loop."""
         dispatcher, began = self._dispatcher, perf_counter()
         if self._runs or dispatcher.calls:
             what = "a self-test is" if self._runs else "calls are"
@@ -94,19 +117,34 @@ class SelfTest:
                     raise HostError(f"{UNSAVED} Save it first, or agree to lose it")
                 report = await self._about(trial, first=not (self._ran or dispatcher.changed.all()))
                 self._ran = True
-                report["checks"] = await self._checked(trial, only)
+
+                def with_checks(checks: list[Json]) -> Json:
+                    seconds = round(perf_counter() - began)
+                    who = self._host.identity
+                    told = {**report, "checks": checks, "seconds": seconds}
+                    clean: Json = impersonal(told, f"{who.kind} {who.name}")
+                    return clean
+
+                async def so_far(checks: list[Json]) -> None:
+                    if keep is not None:
+                        await keep(with_checks(checks))
+
+                return with_checks(await self._checked(trial, only, so_far))
         finally:
             self._runs = False
             if not paused:
                 dispatcher.resume()
-        report["seconds"] = round(perf_counter() - began)
-        clean: Json = impersonal(report)
-        return clean
 
     async def _about(self, trial: Trial, *, first: bool) -> Json:
         who, toolkit = self._host.identity, "none"
-        with suppress(NotOffered):
+        try:
             toolkit = str(await trial.main(trial.act("toolkit")))
+        except NotOffered:
+            pass
+        except GONE:
+            raise
+        except Exception as error:
+            toolkit = f"unknown ({sentence_of(error)})"
         return {
             "self_test": FORM,
             "callboard": __version__,
@@ -119,10 +157,20 @@ class SelfTest:
             "first_act": first,
         }
 
-    async def _checked(self, trial: Trial, only: Collection[str]) -> list[Json]:
+    async def _checked(
+        self,
+        trial: Trial,
+        only: Collection[str],
+        so_far: Callable[[list[Json]], Awaitable[None]],
+    ) -> list[Json]:
         new_scene = self._host.acts.get("new_scene", self._host.empty_scene)
-        outcomes, gone = [], ""
-        for check in CHECKS:
+        outcomes: list[Json] = []
+        gone = ""
+        for number, check in enumerate(CHECKS, start=1):
+            if not gone and (not only or check.name in only):
+                begun = _outcome(check, Findings(faults=[BEGUN]))
+                rest = (_outcome(each, Findings(absent=[NOT_BEGUN])) for each in CHECKS[number:])
+                await so_far([*outcomes, begun, *rest])
             into = Findings()
             try:
                 if only and check.name not in only:
@@ -142,8 +190,13 @@ class SelfTest:
             except Exception as error:
                 into.faults.append(sentence_of(error))
             outcomes.append(_outcome(check, into))
-        if not gone:
-            await trial.main(new_scene, "change")
+        if outcomes and not gone:
+            try:
+                await trial.main(new_scene, "change")
+            except Exception as error:  # This mustn't lose what the checks found.
+                broke = sentence_of(error)
+                into.faults.append(f"the scene couldn't be emptied afterwards: {broke}")
+                outcomes[-1] = _outcome(check, into)
         return outcomes
 
 
@@ -161,11 +214,15 @@ def _outcome(check: SelfCheck, into: Findings) -> Json:
     }
 
 
-def impersonal(value: Any) -> Any:
-    """Return the report without paths, and without the user's and the machine's names."""
+def impersonal(value: Any, application: str = "") -> Any:
+    """Return the report without paths, and without the user's and the machine's names. The words
+    of ``application`` stay, because a user called Max would take them from 3ds Max."""
     clean = Redactor().text
     known = {platform.node(), platform.node().partition(".")[0], Path.home().name}
-    words = "|".join(re.escape(name) for name in known if len(name) > 1) or "(?!)"
+    own = application.lower().split()
+    names = [name for name in known if len(name) > 1 and name.lower() not in own]
+    # The longest comes first, because a machine's name begins its name with the domain.
+    words = "|".join(map(re.escape, sorted(names, key=len, reverse=True))) or "(?!)"
     named = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
     def without(each: Any) -> Any:
