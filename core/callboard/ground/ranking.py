@@ -1,19 +1,32 @@
 """Ranks short texts by the words of a question. It drops stop words, replaces synonyms, stems the
 other words and uses BM25. A text without a word of the question may have one that artists use for
-the same thing, which counts less."""
+the same thing, which counts less. So does a word that says little about what is asked."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Generator, Iterable, Sequence
 from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple, TypeVar
+
+from callboard.ground.artists_words import FAINT, WORDS
 
 #: BM25's usual constants: how soon repetition stops counting, and how much a text's length counts.
 _K, _B = 1.2, 0.6
 #: How much a text's word counts if it isn't in the question but artists use it for the same thing.
-_OF_KIN = 0.4
+_OF_KIN = 0.55
+#: The same, if no text has the word of the question.
+_OF_KIN_ALONE = 0.85
+#: The same, if a text's word only has the word of the question as a part.
+_OF_PART = 0.4
+#: Maximum number of words that a part of a word stands for.
+_MOST_PARTS = 40
+#: How much a word counts that says little about what is asked.
+_FAINT_WEIGHT = 0.35
+_Result = TypeVar("_Result")
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _STOP = frozenset(
@@ -22,14 +35,14 @@ _STOP = frozenset(
         "from get give had has have how i if in into is it its just like make me my no not of on "
         "one or our own please put set should so some such t s that the their them then there "
         "these they this to up use using want was way we what when where which who whole why will "
-        "with without would you your "
+        "with without would you your doesn don didn isn aren won hasn ve ll re am "
     )
 )
 _ENDINGS = (
     *("ization", "isation", "ations", "ation", "ating", "ated", "ates", "ate", "ators", "ator"),
     *("izing", "ising", "ized", "ised", "izes", "ises", "ize", "ise"),
     *("ions", "ion", "ings", "ing", "ness", "edly", "able", "ers"),
-    *("ies", "ied", "ed", "er", "es", "ly", "or", "s", "e", "y"),
+    *("iest", "est", "ies", "ied", "ed", "er", "es", "ly", "or", "s", "e", "y"),
 )
 #: Synonyms that artists and manuals use.
 _SAME = {
@@ -47,50 +60,6 @@ _SAME = {
 }
 
 
-#: Words that artists use for the same thing, or for things that belong together.
-_KIN = (
-    "light lamp",
-    "delete remove erase",
-    "hide invisible unseen vanish disappear",
-    "duplicate copy clone instance",
-    "import load bring",
-    "export save write",
-    "split separate detach",
-    "noise grain fireflies denoise",
-    "cloth fabric drape",
-    "water fluid liquid",
-    "sky world environment background hdri",
-    "glow emission neon",
-    "shiny glossy reflective metallic mirror",
-    "transparent alpha opacity glass",
-    "blur focus dof",
-    "loop cycle repeat",
-    "rotate turn spin orbit rotation",
-    "move place position location translate",
-    "size scale dimensions resize",
-    "texture image photo",
-    "armature rig skin weights",
-    "attach parent hang",
-    "text letters font lettering",
-    "bend deform twist warp",
-    "hole gap opening",
-    "swap replace exchange substitute",
-    "unused orphan purge",
-    "crash recover autosave backup",
-    "measure distance length",
-    "simulation physics dynamics",
-    "keys keyframe animation",
-    "thickness solidify thicken",
-    "smooth rounded shade",
-    "reduce decimate simplify lower",
-    "dark bright exposure energy",
-    "lock protect freeze",
-    "path track rail",
-    "hair fur strands",
-    "grid lattice cage",
-)
-
-
 def words(text: str, *, kindred: bool = False) -> list[str]:
     """Return the stems of the words that carry meaning, or of all words when none of them does.
     With ``kindred``, return the stems of the words that artists also use for the same things."""
@@ -100,6 +69,7 @@ def words(text: str, *, kindred: bool = False) -> list[str]:
     return [stem(word) for word in [each for each in every if each not in _STOP] or every]
 
 
+@lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return the stem of the word, or of its synonym, such as bak for baking, bakes and baked."""
     plural = word[:-1] if word.endswith("s") else word
@@ -120,29 +90,65 @@ def _shorter(word: str) -> str:
     return word
 
 
-@lru_cache(maxsize=1)
-def _kindred() -> dict[str, frozenset[str]]:
-    kindred: dict[str, frozenset[str]] = {}
-    for group in _KIN:
-        stems = frozenset(map(stem, group.split()))
-        for each in stems:
-            kindred[each] = kindred.get(each, frozenset()) | (stems - {each})
-    return kindred
+#: The stems of artists' words, each with those that applications use, once they have been read.
+_READ: list[dict[str, set[str]]] = []
 
 
-def _kin(word: str) -> frozenset[str]:
+def _kindred() -> Generator[None, None, dict[str, set[str]]]:
+    """Return the stems of artists' words. Reading them takes 10 ms, so it yields after each
+    line."""
+    if not _READ:
+        kindred: dict[str, set[str]] = {}
+        for line in WORDS.strip().splitlines():
+            heads, _, others = line.partition(":")
+            stems = {stem(word) for word in heads.split()}
+            for each in (stem(word) for word in (others or heads).split()):
+                kindred.setdefault(each, set()).update(stems - {each})
+            yield
+        _READ[:] = [kindred]
+    return _READ[0]
+
+
+def _kin(word: str) -> set[str]:
     """Return the stems of the words that artists also use for the thing with this stem."""
-    return _kindred().get(word, frozenset())
+    return _result(_kindred()).get(word, set())
+
+
+def _result(steps: Generator[None, None, _Result]) -> _Result:
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            result: _Result = done.value
+            return result
+
+
+@lru_cache(maxsize=1)
+def _faint() -> frozenset[str]:
+    return frozenset(map(stem, FAINT.split()))
+
+
+def _say(word: str) -> float:
+    """Return how much a stem says about what is asked."""
+    return _FAINT_WEIGHT if word in _faint() or word.isdigit() else 1.0
+
+
+class Scored(NamedTuple):
+    """Each text's score, and the part of the question's weight that it has words for. ``unknown``
+    are the words that no text has."""
+
+    scores: dict[int, float]
+    shares: dict[int, float]
+    unknown: list[str]
 
 
 class Ranking:
-    """Texts to rank, whose words are counted only once. A text's fields are pairs of a weight and a
-    string."""
+    """Texts to rank. Each stem knows the texts that have it, so a search reads only those. A text's
+    fields are pairs of a weight and a string."""
 
     def __init__(self, texts: Iterable[Sequence[tuple[float, str]]]) -> None:
-        self._counts: list[dict[str, float]] = []
-        self._lengths: list[float] = []
-        self._holding: Counter[str] = Counter()
+        self._holding: dict[str, tuple[array[int], array[float]]] = {}
+        self._lengths = array("f")
         for fields in texts:
             self._add(fields)
 
@@ -153,40 +159,87 @@ class Ranking:
             for word in words(text):
                 counts[word] = counts.get(word, 0.0) + weight
                 length += min(weight, 1.0)
-        self._counts.append(counts)
+        for word, count in counts.items():
+            held = self._holding.get(word)
+            if held is None:
+                held = self._holding[word] = array("L"), array("f")
+            held[0].append(len(self._lengths))
+            held[1].append(count)
         self._lengths.append(length)
-        self._holding.update(counts.keys())
-
-    def _rarity(self, word: str) -> float:
-        """Return BM25's weight of a word. It is highest for a word that no text has."""
-        held = self._holding[word]
-        return math.log(1 + (len(self._counts) - held + 0.5) / (held + 0.5))
 
     def best(self, question: str, limit: int) -> list[tuple[float, float, int]]:
         """Return ``(score, share, number)`` of the best texts, best first. ``share`` is the part of
         the question's weight that the text has words for."""
+        scored = _result(self._scored(question))
+        ranked = [(score, scored.shares[n], n) for n, score in scored.scores.items()]
+        return sorted(ranked, key=lambda each: (-each[0], each[2]))[:limit]
+
+    def _scored(self, question: str) -> Generator[None, None, Scored]:
+        """Return the score and share of each text that has words of the question. Yields after each
+        word, because a frequent one takes a while."""
+        yield from _kindred()
         asked = list(dict.fromkeys(words(question)))
-        rarities = {word: self._rarity(word) for word in asked}
-        # A word that no text has says little about any of them.
-        whole = sum(rarity if self._holding[w] else 1.0 for w, rarity in rarities.items()) or 1.0
-        usual = (sum(self._lengths) / len(self._lengths)) if self._lengths else 1.0
-        ranked = []
-        for number, counts in enumerate(self._counts):
-            has = {word: _held(counts, word) for word in asked}
-            has = {word: count for word, count in has.items() if count}
-            if not has:
-                continue
-            long = _K * (1 - _B + _B * self._lengths[number] / (usual or 1.0))
-            score = sum(
-                rarities[word] * count * (_K + 1) / (count + long) for word, count in has.items()
-            )
-            share = sum(rarities[word] * min(1.0, 2 * has[word]) for word in has) / whole
-            ranked.append((score, share, number))
-        ranked.sort(key=lambda each: (-each[0], each[2]))
-        return ranked[:limit]
+        joined = _joined(question)
+        usual = sum(self._lengths) / len(self._lengths) if self._lengths else 1.0
+        scores: dict[int, float] = {}
+        shares: dict[int, float] = {}
+        unknown = []
+        whole = 0.0
+        for word in asked:
+            say = _say(word)
+            # A word that no text has says little about any of them.
+            rarity = say * (self._rarity(word) if word in self._holding else 1.0)
+            whole += rarity
+            best: dict[int, tuple[float, float]] = {}
+            alike = self._alike(word, joined.get(word, ()), len(asked) == 1)
+            if not alike:
+                unknown.append(word)
+            for other, factor in alike:
+                value = say * self._rarity(other) * factor * (_K + 1)
+                for number, count in zip(*self._holding[other], strict=True):
+                    long = _K * (1 - _B + _B * self._lengths[number] / usual)
+                    score = value * count / (count + long)
+                    if number not in best or best[number][0] < score:
+                        best[number] = score, factor * min(1.0, count)
+                yield
+            for number, (score, held) in best.items():
+                scores[number] = scores.get(number, 0.0) + score
+                shares[number] = shares.get(number, 0.0) + rarity * held
+            yield
+        for number in shares:
+            shares[number] /= whole
+        return Scored(scores, shares, unknown)
+
+    def _rarity(self, word: str) -> float:
+        """Return BM25's weight of a word. It is highest for a word that few texts have."""
+        total = len(self._lengths)
+        held = len(self._holding[word][0]) if word in self._holding else 0
+        return math.log(1 + (total - held + 0.5) / (held + 0.5))
+
+    def _alike(self, word: str, joined: Sequence[str], alone: bool) -> list[tuple[str, float]]:
+        """Return the words of the texts that stand for the word, each with how much it counts."""
+        alike = dict.fromkeys((word, *joined), 1.0)
+        of_kin = _OF_KIN if word in self._holding else _OF_KIN_ALONE
+        for other in sorted(_kin(word)):
+            alike.setdefault(other, of_kin)
+        alternatives = [
+            (other, factor) for other, factor in alike.items() if other in self._holding
+        ]
+        if not alternatives or alone:
+            parts = [each for each in self._holding if word in each and each not in alike]
+            # The last part of a compound says what it is, such as light in moonlight.
+            parts += [each for each in self._holding if len(each) > 3 and word.endswith(each)]
+            parts.sort(key=lambda each: (not each.startswith(word), len(each), each))
+            alternatives += [(each, _OF_PART) for each in parts[:_MOST_PARTS]]
+        return alternatives
 
 
-def _held(counts: Mapping[str, float], word: str) -> float:
-    """Return how often a text has the word or, counting less, one that artists use instead."""
-    count = counts.get(word, 0.0)
-    return count or _OF_KIN * max((counts.get(each, 0.0) for each in _kin(word)), default=0.0)
+def _joined(question: str) -> dict[str, list[str]]:
+    """Return for the stem of each word the stems of the compounds with its neighbors, such as
+    keyframe for key frame."""
+    plain = [word.lower() for word in _WORD.findall(question)]
+    joined: dict[str, list[str]] = {}
+    for one, other in pairwise(plain):
+        for each in (one, other):
+            joined.setdefault(stem(each), []).append(stem(one + other))
+    return joined

@@ -20,23 +20,24 @@ class BlenderDocs(KeptDocs):
     of add-ons."""
 
     def _read(self) -> Iterator[DocEntry]:
-        for name in dir(bpy.types):
+        for name in (*dir(bpy.types), *_groups()):
             rna = _rna_of(name)
             if rna is None or any(mark in name for mark in _LEFT_OUT):
                 continue
-            yield DocEntry(name, "type", rna.description)
+            yield DocEntry(name, "type", _text(rna))
             inherited = set(rna.base.properties.keys()) if rna.base else {"rna_type"}
             for prop in rna.properties:
                 if prop.identifier not in inherited:
-                    text = prop.description or prop.name
-                    yield DocEntry(f"{name}.{prop.identifier}", "property", text)
+                    yield DocEntry(f"{name}.{prop.identifier}", "property", _text(prop))
+            inherited = set(rna.base.functions.keys()) if rna.base else set()
             for function in rna.functions:
-                yield DocEntry(f"{name}.{function.identifier}", "function", function.description)
+                if function.identifier not in inherited:
+                    full = f"{name}.{function.identifier}"
+                    yield DocEntry(full, "function", function.description)
         for group in dir(bpy.ops):
             for name in dir(getattr(bpy.ops, group)):
                 rna = getattr(getattr(bpy.ops, group), name).get_rna_type()
-                text = rna.description or rna.name
-                yield DocEntry(f"bpy.ops.{group}.{name}", "operator", text)
+                yield DocEntry(f"bpy.ops.{group}.{name}", "operator", _text(rna))
 
     def details(self, entry: DocEntry) -> Json:
         if entry.kind == "operator":
@@ -55,8 +56,24 @@ class BlenderDocs(KeptDocs):
         return _of_property(rna.properties[name]) if name in rna.properties else {}
 
 
+def _groups() -> list[str]:
+    """Return the names of add-ons' settings, such as those of Cycles. ``dir(bpy.types)`` leaves
+    them out."""
+    return [kind.__name__ for kind in bpy.types.PropertyGroup.__subclasses__()]
+
+
 def _rna_of(name: str) -> Any:
-    return getattr(getattr(bpy.types, name, None), "bl_rna", None)
+    kind = getattr(bpy.types, name, None) or bpy.types.PropertyGroup.bl_rna_get_subclass_py(name)
+    return getattr(kind, "bl_rna", None)
+
+
+def _text(rna: Any) -> str:
+    """Return the description, after the label that the interface shows if it says more than the
+    name."""
+    told = f"{rna.identifier} {rna.description}".lower()
+    if all(word in told for word in rna.name.lower().split()):
+        return str(rna.description)
+    return f"{rna.name}: {rna.description}" if rna.description else str(rna.name)
 
 
 def _parameters(parameters: Any) -> Json:

@@ -4,65 +4,94 @@ steps."""
 from __future__ import annotations
 
 import json
-from functools import lru_cache
+import re
+from collections.abc import Generator
 from pathlib import Path
 
 from callboard.content import Json
-from callboard.skill import Ranking
+from callboard.skill import Ranking, words
 
-_FILE = Path(__file__).parents[1] / "recipes.json"
-#: Maximum number of recipes in an answer.
-_MOST = 2
-#: Minimum fraction of a question's words that a recipe must match: in a question of two or three
-#: words, and in a longer one.
-_LEAST, _LEAST_OF_QUESTION = 0.55, 0.3
+_FOLDER = Path(__file__).parents[1]
+#: The tool of a recipe that names none.
+_SCRIPT = "script__execute"
+#: Maximum number of recipes for a look-up of one word, of two or three, and of more.
+_MOST = (1, 2, 2, 3)
+#: Minimum fraction of the weight of a look-up's words that the first recipe must match, and each
+#: further one: in a look-up of up to three words, and in a question.
+_OF_WORDS, _OF_QUESTION = (0.35, 0.4), (0.15, 0.15)
+#: What a name has that a plain word hasn't.
+_NAME = re.compile(r"[._:/]|[a-z][A-Z]")
 #: The fraction of a question's words from which on a recipe fits well.
 WELL = 0.6
-#: Minimum score of a second recipe, as a fraction of the first one's. Otherwise an entry of the
-#: application's own documentation takes its place.
-_BESIDE = 0.5
+#: Minimum score of further recipes, as a fraction of the first one's.
+_BESIDE = 0.45
 
 
-def recipes_for(question: str, kind: str) -> tuple[float, list[Json]]:
-    """Return the recipes that answer the question, best first, for a host of that kind, after the
-    share of the question that the first one has words for. Where no recipe fits well, there is at
-    most one."""
-    length = len(question.split())
-    if length < 2:  # The question is a name, or a part of one.
-        return 0.0, []
-    recipes, ranking = _all()
-    least = _LEAST if length < 4 else _LEAST_OF_QUESTION
-    best = [
-        (score, share, recipes[n])
-        for score, share, n in ranking.best(question, 2 * _MOST)
-        if share >= least and _fits(recipes[n]["tool"], kind)
-    ]
-    if not best:
-        return 0.0, []
-    top, share, _ = best[0]
-    fitting = [recipe for score, _, recipe in best if score >= _BESIDE * top]
-    most = _MOST if share >= WELL else 1
-    return share, [_reported(recipe, kind) for recipe in fitting[:most]]
+class Recipes(Ranking):
+    """The recipes that one kind of host can follow: those for every host, and the host's own. Each
+    clause of ``ask`` is ranked on its own, because a question is about one of them."""
+
+    def __init__(self, kind: str) -> None:
+        super().__init__(())
+        self._kind = kind
+        self._recipes: list[Json] = []
+
+    def fill(self) -> Generator[None, None, None]:
+        """Read the recipes. Yields after each one."""
+        for file in (_FOLDER / "recipes.json", _FOLDER / f"recipes_{self._kind}.json"):
+            if not file.exists():
+                continue
+            for recipe in json.loads(file.read_text("utf-8")):
+                if not self._fits(recipe.get("tool", _SCRIPT)):
+                    continue
+                names = f"{recipe.get('tool', '')} {recipe.get('blender', '')}"
+                # A word counts once, however many clauses have it.
+                about = " ".join(dict.fromkeys(words(f"{recipe['ask']} {names}")))
+                for clause in recipe["ask"].split(";"):
+                    # Steps name much that isn't asked for.
+                    self._add([(2.0, clause), (0.8, about), (0.4, recipe["do"])])
+                    self._recipes.append(recipe)
+                yield
+
+    def find(self, question: str) -> Generator[None, None, tuple[float, list[Json]]]:
+        """Return the recipes that answer the question, best first, after the share of the question
+        that the first one has words for."""
+        length = len(question.split())
+        if length == 1 and _NAME.search(question):
+            return 0.0, []
+        most = _MOST[min(length, len(_MOST)) - 1]
+        least, further = _OF_WORDS if length < len(_MOST) else _OF_QUESTION
+        scores, shares, _ = yield from self._scored(question)
+        best: list[Json] = []
+        top = first = 0.0
+        for number in sorted(scores, key=lambda each: (-scores[each], each)):
+            recipe, share = self._recipes[number], shares[number]
+            if len(best) == most or scores[number] < _BESIDE * top:
+                break
+            if share < (further if best else least) or recipe in best:
+                continue
+            top, first = top or scores[number], first or share
+            best.append(recipe)
+        return first, [self._reported(each) for each in best]
+
+    def _fits(self, tool: str) -> bool:
+        """Return whether a host of that kind can have the tool."""
+        return tool.startswith(f"{self._kind}_") or not tool.startswith("blender_")
+
+    def _reported(self, recipe: Json) -> Json:
+        name, tool = recipe["ask"].split(";")[0], recipe.get("tool", _SCRIPT)
+        entry: Json = {"name": name, "kind": "recipe", "text": recipe["do"], "tool": tool}
+        return {**entry, "see": recipe[self._kind]} if self._kind in recipe else entry
 
 
-@lru_cache(maxsize=1)
-def _all() -> tuple[list[Json], Ranking]:
-    recipes: list[Json] = json.loads(_FILE.read_text("utf-8"))
-    return recipes, Ranking(_fields(each) for each in recipes)
+#: The recipes of each kind of host.
+_READ: dict[str, Recipes] = {}
 
 
-def _fields(recipe: Json) -> list[tuple[float, str]]:
-    """Return the recipe's texts with their weights. Steps name much that isn't asked for."""
-    names = f"{recipe['tool']} {recipe.get('blender', '')}"
-    return [(2.0, recipe["ask"]), (1.0, names), (0.3, recipe["do"])]
-
-
-def _fits(tool: str, kind: str) -> bool:
-    """Return whether a host of that kind can have the tool."""
-    return tool.startswith(f"{kind}_") or not tool.startswith("blender_")
-
-
-def _reported(recipe: Json, kind: str) -> Json:
-    name = recipe["ask"].split(";")[0]
-    entry: Json = {"name": name, "kind": "recipe", "text": recipe["do"], "tool": recipe["tool"]}
-    return {**entry, "see": recipe[kind]} if kind in recipe else entry
+def kept_recipes(kind: str) -> Generator[None, None, Recipes]:
+    """Return the recipes of that kind of host. Read them first, and yield after each one."""
+    if (recipes := _READ.get(kind)) is None:
+        recipes = Recipes(kind)
+        yield from recipes.fill()
+        _READ[kind] = recipes
+    return recipes
