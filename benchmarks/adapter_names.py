@@ -7,15 +7,16 @@ into a copy of them.
 The first form prints how many names, flags, tokens and properties ``test_adapter_names.py`` checks,
 and how many of them each version's facts contain. The second form makes wrong names in a clone of
 the last commit in FOLDER: half of them don't exist, and half are other names that the application
-does have, such as another flag of the same command. For each it runs that test, and then the
-adapter's other quick tests until one fails. A second run of the program continues where the first
-one ended.
+does have, such as another flag of the same command. For each it calls that file's tests here,
+without pytest, and then runs the adapter's other quick tests until one fails. A second run of the
+program continues where the first one ended.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import inspect
 import json
 import random
 import re
@@ -44,7 +45,7 @@ def sites(host: str) -> Iterator[tuple[str, str, int, str]]:
     it."""
     ours = names.own_words() | names.defined(host)
     theirs = names.known(host) | told_by(host)
-    types = node_types(host)
+    types, given = node_types(host), names_given(host)
     for where, tree in names.trees(host).items():
         source = (PROJECT / f"hosts/callboard_{host}/{where}").read_bytes()
         lines = [0, *(each.end() for each in re.finditer(rb"\n", source))]
@@ -80,9 +81,11 @@ def sites(host: str) -> Iterator[tuple[str, str, int, str]]:
                 case ast.Constant(value=str(text)) if (
                     source[end - len(text) - 1 : end - 1] == text.encode()
                 ):
-                    is_key = id(node) in keys and text in ours
-                    if text and (
-                        (text in types and not is_key) or (text in theirs and text not in ours)
+                    is_key = id(node) in keys and text in ours | given
+                    if (
+                        text
+                        and not is_key
+                        and (text in types or (text in theirs and text not in ours))
                     ):
                         yield "token", where, end - len(text) - 1, text
 
@@ -92,6 +95,13 @@ def told_by(host: str) -> set[str]:
     told = json.loads((names.HERE / "facts/unsourced.json").read_text("utf-8"))[host]
     no = ("names that callboard gives", "suffixes of files", "Python's")
     return {name for reason, words in told.items() if reason not in no for name in words.split()}
+
+
+def names_given(host: str) -> set[str]:
+    """Return the names in an adapter that callboard gives. As a dictionary's key, such a name is
+    callboard's own, even if the application has it too."""
+    told = json.loads((names.HERE / "facts/unsourced.json").read_text("utf-8"))[host]
+    return {*told["names that callboard gives"].split()}
 
 
 def annotations(tree: ast.Module) -> set[int]:
@@ -304,7 +314,12 @@ def outcome(run: Run, mistake: Mistake) -> list[str]:
         str(tests / f"test_{each}.py") for each in ("qt_plugins", "softness", "headless_hosts")
     ]
     chosen = {"houdini": "Houdini or houdini", "max": "Max or max", "maya": "Maya or maya"}[host]
-    stages = ([str(tests / "test_adapter_names.py")], files, [*several, "-k", chosen])
+    mistake.put(run.tree, mistake.new)
+    failed = failing(run.tree, host, mistake.path)
+    run.clean()
+    if failed:
+        return ["caught", failed]
+    stages = (files, [*several, "-k", chosen])
     for stage in stages:
         mistake.put(run.tree, mistake.new)
         code, output = run.pytest("-x", "-m", QUICK, "-o", "timeout=60", *stage, seconds=LIMIT)
@@ -314,7 +329,27 @@ def outcome(run: Run, mistake: Mistake) -> list[str]:
                 line for line in output.splitlines() if line.startswith(("FAILED", "ERROR"))
             ]
             return ["caught", (failures or output.splitlines() or ["took too long"])[0][:110]]
-    return ["missed", f"{len(stages)} runs of tests"]
+    return ["missed", f"{1 + len(stages)} runs of tests"]
+
+
+def failing(tree: Path, host: str, path: str) -> str:
+    """Return the name of the first of the names' tests that fails with a tree's file at ``path``,
+    or an empty string."""
+    trees, where = names.trees(host), path.partition("/callboard_")[2].partition("/")[2]
+    right = trees[where]
+    trees[where] = ast.parse((tree / path).read_text("utf-8"))
+    names.defined.cache_clear()
+    try:
+        for name, test in vars(names).items():
+            if name.startswith("test_"):
+                try:
+                    test(*([host] if inspect.signature(test).parameters else []))
+                except AssertionError:
+                    return name
+    finally:
+        trees[where] = right
+        names.defined.cache_clear()
+    return ""
 
 
 def main() -> None:

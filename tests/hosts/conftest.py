@@ -33,12 +33,61 @@ if room := os.environ.get("CALLBOARD_BLENDER_ROOM"):
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", f"{room}/tmp")
 
 
+#: Checks that use names of the application that no other quick test uses. The double refuses wrong
+#: ones.
+IN_QUICK = {
+    "houdini": """
+        CheckingFiles.test_a_picture_that_is_gone_is_told
+        ExchangedFiles.test_what_is_imported_is_below_its_parent
+        Geometry.test_uvs_are_told
+        Materials.test_what_others_share_changes_only_where_that_is_said
+        SavedStructure.test_it_is_in_the_file
+        Structure.test_a_group_gathers_objects_and_moves_none
+        Structure.test_bad_input_changes_nothing
+        Textures.test_the_change_is_one_step_read_back_and_rolled_back
+        Undo.test_what_was_undone_is_gone_after_a_change
+        UsdFile.test_units_and_axes_are_converted
+        UsdFile.test_what_is_exported_is_imported
+    """,
+    "max": """
+        CheckingFiles.test_a_picture_that_is_gone_is_told
+        Geometry.test_it_is_rounded_and_edged_again
+        Geometry.test_light_runs_over_edges_or_stops
+        Geometry.test_uvs_are_told
+        Materials.test_faces_can_have_one_of_their_own
+        SavedCameras.test_they_are_in_the_file
+        SavedLights.test_they_are_in_the_file
+        SavedStructure.test_it_is_in_the_file
+        Selecting.test_the_selection_is_replaced
+        Textures.test_every_slot_takes_a_picture
+        Textures.test_one_channel_drives_a_number
+    """,
+    "maya": """
+        Assets.test_each_kind_needs_only_what_it_uses
+        Attributes.test_a_change_is_one_step_read_back_and_rolled_back
+        CheckingFiles.test_a_picture_that_is_gone_is_told
+        ExchangedFiles.test_units_are_said_of_files_that_say_none
+        ExchangedFiles.test_what_is_imported_is_below_its_parent
+        Geometry.test_faces_look_where_they_should
+        Keys.test_keys_are_deleted_in_a_range
+        Lights.test_every_kind_has_its_values
+        SavedCameras.test_they_are_in_the_file
+        SavedStructure.test_it_is_in_the_file
+        SceneFile.test_what_tools_call_verified_is_there_after_the_next_load
+        Structure.test_a_group_gathers_objects_and_moves_none
+        Undo.test_what_was_undone_is_gone_after_a_change
+    """,
+}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the doubles' compliance suite to the sweep tier. The suite is the same in every host,
-    and the quick tier runs it in OpenUSD."""
+    """Leave the doubles' compliance suite to the sweep tier, apart from ``IN_QUICK``. The suite is
+    the same in every host, and the quick tier runs it in OpenUSD."""
     for item in items:
         if item.name.startswith(("test_compliance[", "test_the_checks_of_")):
-            item.add_marker("sweep")
+            quick = IN_QUICK.get(item.path.stem.removeprefix("test_"), "").split()
+            if item.name.removeprefix("test_compliance[").removesuffix("-windows]") not in quick:
+                item.add_marker("sweep")
 
 
 @pytest.fixture(scope="session")

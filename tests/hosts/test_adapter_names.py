@@ -27,6 +27,8 @@ HOSTS = ("maya", "houdini", "max")
 ROOTS = {"maya": ("cmds", "om", "mel", "maya_utils", "omui"), "houdini": ("hou",), "max": ("rt",)}
 #: The modules of Maya's Python API, by those names.
 _MODULES = {"om": "OpenMaya", "omui": "OpenMayaUI"}
+#: How mayapy starts and ends Maya, as in types-maya.
+_STANDALONE = {"maya.standalone", "maya.standalone.initialize", "maya.standalone.uninitialize"}
 #: A word, a type with its version, or a plug.
 _WORD = re.compile(r"[|.]?\w+(?:::[\d.]+|(?:\.\w+)+)?")
 _MODES = {"query": "q", "edit": "e"}
@@ -223,6 +225,11 @@ def wrong_api() -> Iterator[str]:
             yield f"{where}: {name} has no {inner[0]}"
         elif root in ("mel", "maya_utils") and f"{root}.{name}" not in unsourced("maya"):
             yield f"{where}: {root} has no {name}"
+    for where, tree in trees("maya").items():
+        for node in ast.walk(tree):
+            dotted = ".".join(chain(node)) if isinstance(node, ast.Attribute) else ""
+            if dotted.startswith("maya.") and dotted not in _STANDALONE:
+                yield f"{where}:{node.lineno}: no {dotted}"
 
 
 def known_to_maya() -> set[str]:
@@ -272,6 +279,20 @@ def wrong_hom() -> Iterator[str]:
                 yield f"{where}: hou has no {parts[0]} in {version}"
             elif inner and {*parts[1:2]} - {*inner}:
                 yield f"{where}: hou.{parts[0]} has no {parts[1]} in {version}"
+    for where, tree in trees("houdini").items():
+        for name in (each for node in ast.walk(tree) for each in expected_types(node)):
+            # Modules and enumerations begin with a small letter.
+            if not name[:1].isupper():
+                yield f"{where}: hou.{name} is no class"
+
+
+def expected_types(node: ast.AST) -> Iterator[str]:
+    """Yield HOM's classes in a call of ``isinstance``."""
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, types]):
+            for each in types.elts if isinstance(types, ast.Tuple) else [types]:
+                if chain(each)[:1] == ["hou"]:
+                    yield chain(each)[-1]
 
 
 def wrong_keywords() -> Iterator[str]:
@@ -353,6 +374,12 @@ def test_every_keyword_of_hom_is_in_every_version() -> None:
 
 def test_every_name_of_3ds_max_is_there() -> None:
     assert list(wrong_runtime()) == []
+
+
+def test_a_class_is_what_isinstance_gets() -> None:
+    wrong = ast.parse("isinstance(a, (hou.SopNode, hou.paneTabType, str))").body[0]
+    told = [name for node in ast.walk(wrong) for name in expected_types(node)]
+    assert told == ["SopNode", "paneTabType"]
 
 
 @pytest.mark.parametrize("host", HOSTS)

@@ -11,7 +11,9 @@ import pytest
 from houdini_rig import hou, houdini_host, new_houdini
 
 from callboard.errors import HostError
+from callboard.host import USD
 from callboard_testing.compliance import Bench
+from needed import need
 
 
 @pytest.fixture
@@ -65,3 +67,69 @@ def test_what_shows_nothing_is_told(bench: Bench) -> None:
     bench.call("cameras__create", {"name": "Eye"})
     with pytest.raises(HostError, match="is of type cam and shows no geometry"):
         bench.call("geometry__info", {"name": "Eye"})
+
+
+def test_simple_shapes_and_colors_of_openusd_become_nodes(bench: Bench) -> None:
+    need("pxr")
+    file = bench.folder / "shapes.usda"
+    file.write_text(_SHAPES, encoding="utf-8")
+    bench.port(USD).import_usd(str(file), None)
+    told = {}
+    for name in ("Ball", "Box", "Can", "Hat"):
+        made = hou.node(f"/obj/{name}").displayNode()
+        values = {
+            parm: each.eval()
+            for parm in ("rad", "size", "height", "orient", "cols", "cap")
+            if (each := made.parmTuple(parm)) is not None
+        }
+        told[name] = {"type": made.type().name(), **values}
+    tube = {"type": "tube", "cols": (24,), "cap": (1,)}
+    assert told == {
+        "Ball": {"type": "sphere", "rad": (2.0, 2.0, 2.0), "cols": (24,)},
+        "Box": {"type": "box", "size": (3.0, 3.0, 3.0)},
+        "Can": {**tube, "rad": (1.5, 1.5), "height": (5.0,), "orient": (0,)},
+        "Hat": {**tube, "rad": (0.0, 2.5), "height": (4.0,), "orient": (2,)},
+    }
+    assert hou.node("/obj/Ball").displayNode().parm("type").evalAsString() == "polymesh"
+    # A shear is no parameter of an object, so it stands before them.
+    sheared = hou.node("/obj/Box").localTransform().asTuple()
+    assert sheared[:6] == pytest.approx((1, 0, 0, 0, 0.5, 1))
+    red = hou.node("/obj/Ball").node(hou.node("/obj/Ball").parm("shop_materialpath").eval())
+    assert [red.parm(f"basecolor{each}").eval() for each in "rgb"] == [1, 0, 0]
+
+
+_SHAPES = """#usda 1.0
+(
+    metersPerUnit = 1
+    upAxis = "Y"
+)
+def Sphere "Ball" (
+    prepend apiSchemas = ["MaterialBindingAPI"]
+) {
+    double radius = 2
+    rel material:binding = </Red>
+}
+def Cube "Box" {
+    double size = 3
+    matrix4d xformOp:transform = ((1, 0, 0, 0), (0.5, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1))
+    uniform token[] xformOpOrder = ["xformOp:transform"]
+}
+def Cylinder "Can" {
+    double radius = 1.5
+    double height = 5
+    uniform token axis = "X"
+}
+def Cone "Hat" {
+    double radius = 2.5
+    double height = 4
+    uniform token axis = "Z"
+}
+def Material "Red" {
+    token outputs:surface.connect = </Red/Surface.outputs:surface>
+    def Shader "Surface" {
+        uniform token info:id = "UsdPreviewSurface"
+        color3f inputs:diffuseColor = (1, 0, 0)
+        token outputs:surface
+    }
+}
+"""

@@ -322,9 +322,20 @@ def test_what_the_artist_locked_is_neither_keyed_nor_baked_nor_moved_by_a_parent
 @pytest.mark.skipif(REAL, reason="the artist's units may not be changed")
 def test_units_are_told(bench: Bench) -> None:
     session = pymxs._session.session
-    for unit, scale, per_meter in (("inches", 1.0, 1 / 0.0254), ("centimeters", 10.0, 10.0)):
+    for unit, scale, meters in (
+        ("inches", 1.0, 0.0254),
+        ("feet", 1.0, 0.3048),
+        ("miles", 1.0, 1609.344),
+        ("millimeters", 1.0, 0.001),
+        ("centimeters", 10.0, 0.1),
+        ("meters", 1.0, 1.0),
+        ("kilometers", 1.0, 1000.0),
+    ):
         session.units = [unit, scale]
-        assert bench.reader.info()["units_per_meter"] == pytest.approx(per_meter)
+        assert bench.reader.info()["units_per_meter"] == pytest.approx(1 / meters)
+        # FBX has these units, apart from miles and multiples.
+        written = [] if unit == "miles" or scale != 1.0 else [".fbx"]
+        assert bench.call("exchange__formats")["formats"][1]["export"] == written
 
 
 # -- files --------------------------------------------------------------------------------------
