@@ -44,7 +44,7 @@ def main() -> int:
     print(f"{len(files)} files, {arguments.host}, {os.cpu_count()} processors")
     print(f"callboard run, each       {one_by_one:7.1f} s  (from {len(runs)})")
     print(f"callboard call, two each  {calls:7.1f} s  (the host is already running)")
-    print(f"callboard batch -j {arguments.hosts}      {batch:7.1f} s  (including the hosts' start)")
+    print(f"callboard batch -j {arguments.hosts}      {batch:7.1f} s  (including host startup)")
     print(f"batch is {one_by_one / batch:.1f} and {calls / batch:.1f} times as fast")
     return 0 if calls >= 5 * batch else 1
 

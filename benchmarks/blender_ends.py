@@ -5,8 +5,9 @@
 A loop, an operator that loops, a sleep, a render by a tool and a render by a script are each
 stopped by Escape (held by xdotool), by ``callboard stop``, by the end of the client's session and
 by the limit of 30 s. Columns: seconds until the client was answered and until the window was
-redrawn with the change undone, the answer, how long another client waited to be refused as busy the
-first time and later, and how late a thread that only sleeps was woken, here and inside Blender.
+redrawn with the change undone, the answer, how long another client waited before being refused as
+busy, the first time and later, and how late a thread that only sleeps was woken, here and inside
+Blender.
 
 Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
 """

@@ -335,7 +335,8 @@ def plain_step(number, spot, path):
 
 
 def memory(gui: rig.Gui, seconds: float, seed: int, without: bool) -> None:
-    """Print the process's own memory as CSV. At the end, free more and more and print it again."""
+    """Print the process's own memory as CSV. At the end, free memory step by step, and print
+    the figure after each step."""
     counted: Counter[str] = Counter()
     chance = random.Random(seed)
     agent = None if without else BlenderAgent(gui, "M", chance, counted)

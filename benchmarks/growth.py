@@ -33,7 +33,7 @@ from statistics import median
 
 from load_client import BadAnswer, Connection, Target, measure
 
-#: Amounts for one round, which the factor multiplies.
+#: Amounts for one round, to be multiplied by the factor.
 AMOUNTS = {"calls": 20_000, "sessions": 1_000, "failures": 2_000, "exports": 500}
 #: Bytes by which the line may rise for each call, session, failure or export. In a short run, a
 #: session costs at most 104. An export costs about 60, which are OpenUSD's own, and up to 174 if

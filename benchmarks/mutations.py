@@ -199,7 +199,7 @@ def around(root: Path, mistake: Mistake) -> list[str]:
 
 
 def moved(plan: list[Mistake], root: Path) -> list[Mistake | None]:
-    """Return, for each mistake of this commit, the same one in another tree, or None."""
+    """For each mistake in this commit, return the same mistake in another tree, or None."""
     there: defaultdict[tuple[str, str], list[Mistake]] = defaultdict(list)
     for top in ("core", "hosts"):
         for path in sorted((root / top).rglob("*.py")):

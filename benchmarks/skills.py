@@ -126,7 +126,8 @@ def measure(tree: Path, cache: Path | None) -> dict[str, float]:
 
 
 def measure_served(tree: Path) -> dict[str, float]:
-    """Measure a whole server: its lists at start, its lists with everything loaded, and search."""
+    """Measure a whole server: its lists at startup, its lists with everything loaded, and
+    search."""
     from callboard.app import Callboard
     from callboard.config import McpHttpConfig
     from callboard.protocol.jsonrpc import encode

@@ -62,7 +62,8 @@ def pins() -> list[str]:
 
 
 def groups(pinned: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the pins in groups with each package at most once, because some have two versions."""
+    """Yield the pins in groups that contain each package at most once, because some packages have
+    two versions."""
     left = list(pinned)
     while left:
         group = {pin.partition("==")[0]: pin for pin in reversed(left)}

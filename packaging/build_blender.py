@@ -92,7 +92,7 @@ def check_extension(path: Path, full: bool) -> None:
         print(
             f"build.py: {path.name} is complete. Only Blender's own check of the manifest was "
             "skipped, because it needs the module bpy. You don't have to do anything: Blender "
-            "makes that check when it installs the add-on",
+            "runs that check when it installs the add-on",
             file=sys.stderr,
         )
         return

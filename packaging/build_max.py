@@ -30,7 +30,7 @@ def build(out: Path, full: bool) -> list[Path]:
     versions = {package.get("AppVersion"), *(entry.get("Version") for entry in entries)}
     if versions != {version()}:
         raise BuildError(
-            f"PackageContents.xml must give only version {version()}, but gives {versions}"
+            f"PackageContents.xml must name only version {version()}, but names {versions}"
         )
     for entry in entries:
         module = (entry.get("ModuleName") or "").removeprefix("./")

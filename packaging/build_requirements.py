@@ -30,7 +30,8 @@ class BuildError(Exception):
 
 @dataclass(frozen=True)
 class Target:
-    """A Python on a kind of machine. ``platforms`` are wheel tags, any of which will do."""
+    """A version of Python on one kind of machine. ``platforms`` are wheel tags, any of which will
+    do."""
 
     python: str
     platforms: tuple[str, ...]

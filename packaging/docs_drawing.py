@@ -1,4 +1,4 @@
-"""Draws the flowcharts of the docs' pages as SVG, because the site doesn't load a script that could
+"""Draws the flowcharts in the docs as SVG, because the site doesn't load a script that could
 draw them.
 
 Code hosts draw a ``mermaid`` block themselves. This module reads only the parts of mermaid's
@@ -33,7 +33,8 @@ class Chart:
 
 
 def read(text: str) -> Chart:
-    """Return the chart in a text. Raises ValueError for a line that can't be drawn here."""
+    """Return the chart that the text describes. Raises ValueError for a line that can't be drawn
+    here."""
     bands: dict[str, str] = {}
     arrows: list[tuple[str, str]] = []
     band = ""
@@ -56,8 +57,9 @@ def read(text: str) -> Chart:
 
 
 def rows_of(chart: Chart) -> dict[str, int]:
-    """Return the row of each room, counted from the top: below all rooms that point to it, and
-    together with its band's rooms. Raises ValueError when an arrow would not point down."""
+    """Return the row of each room, counted from the top. A room is below all rooms that point to
+    it, and in the same row as the other rooms of its band. Raises ValueError when an arrow would
+    not point down."""
     least: dict[str, int] = {}
     begun: set[str] = set()
 

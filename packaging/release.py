@@ -2,7 +2,7 @@
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
-Beside each artifact are its bill of materials (.cdx.json) and its licenses (.licenses.txt).
+Each artifact comes with its bill of materials (.cdx.json) and its licenses (.licenses.txt).
 SHA256SUMS covers all of the artifacts. Needs Python 3.11 or later.
 """
 

@@ -1,4 +1,4 @@
-"""Reruns the tests of a CI run that failed while other tests shared the machine.
+"""Reruns the tests that failed in a CI run while other tests shared the machine.
 
     python packaging/run_again.py LOGS
 

@@ -40,7 +40,7 @@ SHORT = "{}.{}".format(*sys.version_info)
 DIGITS = SHORT.replace(".", "")
 #: The wheel whose Windows build carries Python's own files.
 CARRIER = "panda3d==1.10.16"
-#: Packages that the tests need besides those that the project's pins name. Qt isn't among them,
+#: Packages that the tests need besides those in the project's pins. Qt isn't among them,
 #: because Wine can't show its windows.
 WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye")
 #: Packages that the ones above need on Windows only. pip runs on Linux here, so it doesn't fetch

@@ -37,7 +37,7 @@ Answer = tuple[int, dict[str, str], bytes]
 
 
 def gltf_box(metres: float) -> tuple[bytes, bytes]:
-    """Return a triangle of that length along each axis, as glTF and its buffer."""
+    """Return a triangle of the given length along each axis, as glTF and its buffer."""
     corners = [(0.0, 0.0, 0.0), (metres, metres, 0.0), (0.0, metres, metres)]
     buffer = b"".join(struct.pack("<3f", *corner) for corner in corners)
     document = {

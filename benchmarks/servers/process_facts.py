@@ -12,7 +12,7 @@ BEGAN = perf_counter()
 
 
 def resident() -> int:
-    """Return the number of this process's bytes that are in memory (Linux; elsewhere 0)."""
+    """Return how many bytes of this process are in memory (Linux; elsewhere 0)."""
     if sys.platform != "linux":
         return 0
     for line in Path("/proc/self/status").read_text().splitlines():

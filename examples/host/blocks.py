@@ -161,7 +161,7 @@ class Table:
         path = self.find(name)
         wanted = f"{above(path) or ''}/{named(new_name)}"
         if wanted != path and wanted in self.blocks:
-            raise HostError(f"{wanted} exists already; choose another name")
+            raise HostError(f"{wanted} already exists; choose another name")
         return self._move(path, wanted)
 
     def delete(self, names: Sequence[str]) -> list[str]:
@@ -200,7 +200,7 @@ class Table:
         self._selected = list(state[1])
 
     def find(self, name: str) -> str:
-        """Return the path of the block with that path or bare name."""
+        """Return the path of the block with the given path or bare name."""
         if name in self.blocks:
             return name
         paths = [path for path in self.blocks if leaf(path) == name]

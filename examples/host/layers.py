@@ -33,7 +33,7 @@ class Painting(Table):
     def set_transform(
         self, name: str, translate: Values | None, rotate: Values | None, scale: Values | None
     ) -> str:
-        raise NotOffered("a layer has no place in space; move it into a group instead")
+        raise NotOffered("a layer has no position in space; move it into a group instead")
 
     def set_color(self, name: str, color: Values) -> str:
         raise NotOffered("a layer has no color of its own; only what is painted on it does")

@@ -102,8 +102,8 @@ class BlenderServer:
             self._leave.append(self.app.controls.attend())
 
     def open_window(self, bundled: Path) -> None:
-        """Open the large panel, or begin to open it. If that fails, ``window.problem`` says why.
-        ``bundled`` is the folder with Qt's wheels, if there is one."""
+        """Open the large panel, or start to open it. If that fails, ``window.problem`` says why.
+        ``bundled`` is the folder that contains Qt's wheels, if there is one."""
         if self.app is not None and isinstance(self._inbox, TimerInbox):
             if self.window is None:
                 self.window = QtWindow(bundled)

@@ -95,7 +95,7 @@ class Reader:
                 self._do(block)
 
     def type(self, line: str, *, fails: bool = False) -> str:
-        """Type a line, and return its output, stdout and stderr."""
+        """Type a line, and return its output (stdout and stderr)."""
         line = self._as_here(line)
         if variables := _VARIABLES.fullmatch(line):
             self.env.update(word.split("=", 1) for word in shlex.split(variables[1]))

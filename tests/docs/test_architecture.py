@@ -19,7 +19,7 @@ ROOTS = [
 ]
 PAGE = (PROJECT / "docs" / "architecture.md").read_text("utf-8")
 CONTRIBUTING = (PROJECT / "CONTRIBUTING.md").read_text("utf-8")
-#: The entries of the face and of ``python -m``, which aren't rooms.
+#: The entry points of the public face and of ``python -m``. These aren't rooms.
 DOORS = {"__init__", "__main__"}
 
 Arrows = set[tuple[str, str]]

@@ -105,7 +105,7 @@ def looked_up(folder: Path, acknowledged: list[int]) -> Outcome:
     store = Store(folder)
     store.open()
     if not store.flush(30):
-        raise AssertionError(f"the store doesn't open: {store.degraded}")
+        raise AssertionError(f"the store can't be opened: {store.degraded}")
     store.close()
     folded = numbers_in(folder)
     if left != folded:

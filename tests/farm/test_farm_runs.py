@@ -131,7 +131,8 @@ def test_a_run_that_is_killed_goes_on_and_one_that_is_stopped_frees_its_hosts(
         endless.touch()
         more = shots.ended_by(signal.SIGINT, *there, lines=3, after=lambda: not endless.exists())
         assert not acknowledged & shots.begun()
-        # The run uses the host that the endless task has left, or no result would ever come.
+        # The run uses the host that the endless task has freed. Otherwise no result would ever
+        # come.
         assert shots.run(*there)[-1] == {"event": "finished", "done": 8, "failed": 0}
         assert shots.begun() == set(shots.names) - acknowledged - more
 

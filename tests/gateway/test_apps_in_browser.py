@@ -1,4 +1,4 @@
-"""The page of MCP Apps in a real browser, shown by the official SDK's client and host bridge, which
+"""The MCP Apps page in a real browser, shown by the official SDK's client and host bridge, which
 speaks to a server directly and through the gateway, in both eras."""
 
 from __future__ import annotations

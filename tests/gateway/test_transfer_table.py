@@ -76,7 +76,7 @@ def cases(work: Path) -> list[dict[str, Any]]:
 
 
 def plainly(doing: str, kind: str, what: list[Any], work: Path) -> Any:
-    """Make or measure scenes with ``bpy`` or ``pxr`` in a process of its own."""
+    """Make or measure scenes with ``bpy`` or ``pxr`` in a separate process."""
     listed = work / f"{doing}_{kind}.json"
     listed.write_text(json.dumps(what), "utf-8")
     command = [sys.executable, str(PROGRAM), doing, kind, str(listed)]

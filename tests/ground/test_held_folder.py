@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(not CAN_HOLD, reason="files can't be opened by d
 
 @contextmanager
 def checked(roots: WorkspaceRoots, path: str) -> Iterator[None]:
-    """Run the block like a call whose path argument was found inside the root."""
+    """Run the block as if it were a call whose path argument was found to be inside the root."""
     places = FoundPaths(roots)
     places.note(path)
     token = recheck.set(places)

@@ -221,7 +221,7 @@ def _crate(text: bytes) -> bytes:
 
 
 def check_usd(path: Path) -> None:
-    """Check a USD file. Raises HostError if it may lead outside."""
+    """Check a USD file. Raises HostError if it might name files outside."""
     from pxr import Ar, Sdf, Tf, Usd, UsdUtils
 
     from callboard.host_kit.usd_named import refuse_usd_outside
@@ -255,7 +255,7 @@ def read_usd(path: Path) -> bool:
 
 
 def check_blend(path: Path) -> None:
-    """Check a .blend file. Raises HostError if it may lead outside."""
+    """Check a .blend file. Raises HostError if it might name files outside."""
     from callboard_blender.ports.files import checked_blend
 
     checked_blend(str(path))

@@ -1,6 +1,6 @@
 """The self-test in Maya, Houdini and 3ds Max: on a double as it is, and on a double that behaves
 as badly as live reports say the application does. The report names each fault, and the adapter
-keeps working, or refuses in words."""
+keeps working, or refuses with an explanation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reports of maps: for how long they are kept, and what a later server reads in them."""
+"""Reports of maps: how long they are kept, and what a later server reads from them."""
 
 from __future__ import annotations
 

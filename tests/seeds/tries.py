@@ -84,7 +84,7 @@ def without_prompts(o: Outside) -> tuple[bool, int, str, int]:
 
 @cache
 def diagnosed(o: Outside, **files: str) -> Json:
-    """Return the diagnostics of an empty list of prompts, with one skill that has these files, or
+    """Return the diagnostics for an empty list of prompts, with one skill that has these files, or
     with no skill."""
     folder = o.folder / f"diagnosed-{len(list(o.folder.iterdir()))}"
     block = "prompts: p.yaml" if files else "version: '1'"

@@ -1,4 +1,4 @@
-"""Measures the contrast of each text in a panel, from the pixels of a picture of it. FreeCAD
+"""Measures the contrast of each piece of text in a panel, from the pixels of a screenshot. FreeCAD
 imports this file too, so it needs nothing but Qt and the panel."""
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ from callboard_ui.theme import em
 #: Seconds before a call is shown as running. A shorter call would only flicker.
 FLICKER = 0.3
 TICK_MS = 250
-#: Milliseconds after the last key press before the filter is applied.
+#: Milliseconds to wait after the last key press before applying the filter.
 TYPING_MS = 200
 #: Width in ems above which the details are shown beside the list.
 _BESIDE = 50.0

@@ -41,7 +41,7 @@ class ArtistRoots:
         self.policy: RootsPolicy = "advisory"
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Take over the server's roots or, when another project has been opened, that project's
+        """Use the server's roots or, when another project has been opened, that project's
         saved roots."""
         if not snapshot.serving:
             return
@@ -121,7 +121,7 @@ class ArtistRoots:
 
     def _loaded(self, settings: ProjectSettings | None, error: Exception | None) -> None:
         if self._decided:
-            return  # The artist has changed the roots meanwhile.
+            return  # The artist has changed the roots in the meantime.
         if settings is not None and settings.problem:
             self._report(settings.problem)
             return

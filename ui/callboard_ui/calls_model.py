@@ -187,7 +187,7 @@ class CallsModel(QAbstractTableModel):
         return self._past
 
     def set_running(self, rows: Sequence[CallRow]) -> None:
-        """Show these calls as running. Calls that have ended meanwhile stay until
+        """Show these calls as running. Calls that have ended in the meantime stay until
         :meth:`set_newest` adds them to the ended ones, so that no row disappears and comes back."""
         wanted = {row.id: row for row in rows if row.id not in self._ids}
         for number, row in enumerate(self._running):
@@ -236,7 +236,7 @@ class CallsModel(QAbstractTableModel):
             self.endInsertRows()
 
     def clear(self) -> None:
-        """Remove the ended calls."""
+        """Remove the calls that have ended."""
         if self._past:
             self.beginRemoveRows(_ROOT, *self._span())
             self._past, self._ids = [], set()

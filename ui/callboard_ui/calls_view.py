@@ -79,8 +79,8 @@ class CallsView(QTreeView):
 
     @property
     def pointed_at(self) -> bool:
-        """True while the artist may be about to click. The owner doesn't add or remove rows
-        then."""
+        """True while the artist may be about to click. During that time, the owner doesn't add or
+        remove rows."""
         return bool(self._pointing.isActive())
 
     def chosen_ids(self) -> list[str]:

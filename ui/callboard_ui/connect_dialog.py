@@ -158,7 +158,8 @@ class ConnectDialog(QDialog):
         return self._format.path is not None and not (secret and self._format.shared)
 
     def _make_entry(self) -> Callable[[str], dict[str, Any]]:
-        """Return a function that makes the client's entry from its token. It runs on any thread."""
+        """Return a function that makes the client's entry from its token. The function can run on
+        any thread."""
         client, instance, name = self._format, self._instance, self.name.text()
         if not self.direct.isChecked():
             return lambda token: client.bridge(name, command=self._bridge)

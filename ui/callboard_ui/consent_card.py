@@ -1,4 +1,4 @@
-"""The card with one question to the artist. It shows the client, the tool, and everything that the
+"""The card with one question for the artist. It shows the client, the tool, and everything that the
 call would do."""
 
 from __future__ import annotations

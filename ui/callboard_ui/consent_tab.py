@@ -114,7 +114,7 @@ class ConsentTab(QWidget):
                 combo.setCurrentIndex(combo.findData(policy))
 
     def _share_room(self) -> None:
-        """Give the rules all the room while no question is waiting."""
+        """Give the rules all the space when no question is waiting."""
         asked, rules = bool(self.cards.cards), self.rules.isChecked()
         self._area.setVisible(asked)
         self._empty.setVisible(not asked and not rules)

@@ -177,7 +177,7 @@ class Header(QWidget):
         folders = [root.path for root in self._snapshot.roots if root.path is not None]
         dialog = ConnectDialog(self._link.controls.instance, folders[0] if folders else None, self)
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        # The dialog isn't modal, so that the artist can look something up in the host meanwhile.
+        # The dialog isn't modal, so that the artist can look something up in the host.
         dialog.show()
 
 

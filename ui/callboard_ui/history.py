@@ -15,7 +15,7 @@ PAGE = 200
 #: The minimum pause between two reads in seconds, and as a multiple of the time that the last read
 #: took. Reading therefore takes a few percent of the time at most.
 PAUSE, SHARE = 0.3, 30.0
-#: Seconds between two reads while calls end faster than the list shows them.
+#: Seconds between reads while calls end faster than the list shows them.
 FLOOD_PAUSE = 2.0
 
 

@@ -51,7 +51,7 @@ _SIZES = (16, 24, 32, 48, 64)
 
 
 def icon(name: str, palette: QPalette, kind: Kind = "text") -> QIcon:
-    """Return the icon in the palette's color for that kind. Its disabled state is paler."""
+    """Return the icon in the palette's color for the given kind. Its disabled state is paler."""
     plain = color(palette, kind)
     pale = palette.color(QPalette.ColorGroup.Disabled, QPalette.ColorRole.WindowText)
     chosen = palette.color(QPalette.ColorRole.HighlightedText)

@@ -57,7 +57,7 @@ def missing_libraries(plugin: str) -> list[str]:
 
 
 def what_to_install(libraries: Sequence[str]) -> str:
-    """Return sentences for the artist that say what to install."""
+    """Return sentences that tell the artist what to install."""
     one = len(libraries) == 1
     debian = " and ".join(debian_package(name) for name in libraries)
     other = " and ".join(_SELDOM_THERE.get(name, f"what has {name}") for name in libraries)

@@ -94,7 +94,7 @@ class LatestValue(Generic[T]):
         self._closed = True
 
     def _deliver(self) -> None:
-        # Reset the flag first, so that a value that is put from here on is posted again.
+        # Reset the flag first, so that any value put after this point is posted again.
         self._posted = False
         if not self._closed:
             self._show(self._value[0])
@@ -116,7 +116,7 @@ class Background:
         self, work: Callable[[], T], done: Callable[[T | None, Exception | None], None]
     ) -> None:
         """Run ``work``, then call ``done(value, error)``, where one of the two is None. ``done``
-        isn't called if :meth:`close` has been called meanwhile. Call it on Qt's thread."""
+        isn't called if :meth:`close` has been called in the meantime. Call it on Qt's thread."""
         if self._closed:
             return
 

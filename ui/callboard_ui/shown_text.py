@@ -13,8 +13,8 @@ MOST = 200_000
 
 
 def visible(text: str) -> str:
-    """Return ``text`` with control, format and private characters written as escapes. Line ends and
-    tabs stay."""
+    """Return ``text`` with control, format and private characters written as escapes. Line endings
+    and tabs are kept."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(

@@ -18,7 +18,7 @@ from callboard_ui.theme import LEGIBLE, between, color, contrast
 KIND = "callboardKind"
 #: The property of a panel that follows a style sheet.
 _FOLLOWS = "callboardFollows"
-#: The property of a panel that says which palette and style sheets it has looked at.
+#: The property of a panel that says which palette and style sheets the panel has already processed.
 _DRAWN = "callboardDrawn"
 _KINDS = ("good", "busy", "warn", "bad", "dim", "text")
 _PROBE = QSize(48, 48)

@@ -34,7 +34,7 @@ from callboard.host import (
 from callboard.panel.status import ClientStatus, QuestionStatus, Snapshot, UndoAnswer
 from callboard_ui.shown_text import duration, one_line
 
-#: Milliseconds up to which a busy main thread isn't reported.
+#: How long the main thread may be busy before it is reported, in milliseconds.
 _STALL = 1000
 #: Capabilities by area with their titles, in display order.
 AREAS = (

@@ -1,8 +1,8 @@
 """Colors, sizes and fonts that suit the host's palette and font.
 
-There is one set of colors for light palettes and one for dark ones. People with any color vision
-can tell the colors of a set apart (after Okabe and Ito). Color is never the only cue: a shape or a
-word always goes with it.
+There is one set of colors for light palettes and one for dark ones. People with any type of color
+vision can tell the colors of a set apart (after Okabe and Ito). Color is never the only cue: a
+shape or a word always goes with it.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def is_dark(palette: QPalette) -> bool:
 
 
 def color(palette: QPalette, kind: Kind) -> QColor:
-    """Return the color for text and glyphs of that kind."""
+    """Return the color for text and glyphs of the given kind."""
     roles = (QPalette.ColorRole.WindowText, QPalette.ColorRole.Window, QPalette.ColorRole.Base)
     return QColor.fromRgba(_color(kind, *(palette.color(role).rgba() for role in roles)))
 
 
 @lru_cache(maxsize=256)  # This is called for every cell that is drawn or measured.
 def _color(kind: Kind, *palette: int) -> int:
-    """Return the color as ``rgba``, for a palette's text, window and base."""
+    """Return the color as ``rgba``, given a palette's text, window and base."""
     text, window, base = map(QColor.fromRgba, palette)
     if kind == "dim":
         shade = between(text, window, 0.35)

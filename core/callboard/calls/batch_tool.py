@@ -1,5 +1,5 @@
-"""The entry of the tool that makes several calls as one. :mod:`callboard.calls.batch`, which the
-first batch imports, runs that tool."""
+"""Declares the tool that makes several calls as one. :mod:`callboard.calls.batch` runs the tool,
+and is imported by the first batch."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ def _read(path: Path) -> str:
     if path.exists() and not path.is_file():  # Reading a pipe would block.
         raise PeerError(f"{path} is not a file; move it away, or add the entry by hand")
     if path.is_symlink() and not path.exists():
-        raise PeerError(f"{path} is a link without a target; fix it, or add the entry by hand")
+        raise PeerError(f"{path} is a broken link; fix it, or add the entry by hand")
     try:
         with path.open("rb") as file:
             data = file.read(_MOST_BYTES + 1)

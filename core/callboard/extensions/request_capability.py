@@ -1,4 +1,4 @@
-"""The reserved tool's strings and schema, for other servers' authors to import."""
+"""The reserved tool's strings and schema, for authors of other servers to import."""
 
 from callboard.demand.request_capability import (
     ACK,

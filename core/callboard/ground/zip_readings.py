@@ -22,7 +22,7 @@ _PACKING = 0x6
 
 def check_readings(archive: zipfile.ZipFile) -> None:
     """Raise BadZipFile when the entries and the directory differ, or when two entries have the same
-    name. Raises OSError."""
+    name, and OSError when the file can't be read."""
     stream = archive.fp
     assert stream is not None
     at = 0

@@ -64,7 +64,7 @@ class GuestSelector(selectors.BaseSelector):
         try:
             events = self.inner.select(timeout)
         except (OSError, ValueError):
-            return  # A socket was closed meanwhile. The slice handles that.
+            return  # A socket was closed in the meantime. The slice handles that.
         finally:
             self.permit.back()
             self.watched = False

@@ -56,7 +56,7 @@ def wakeable() -> Callable[[], None]:
 
 
 def rouse(process: int) -> None:
-    """Make callboard's threads in another process run for a moment, if they are standing still."""
+    """Make callboard's threads in another process run for a moment, if they are stalled."""
     if _SIGNAL is not None:
         with suppress(ProcessLookupError, PermissionError):
             os.kill(process, _SIGNAL)

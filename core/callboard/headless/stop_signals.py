@@ -25,7 +25,7 @@ PATIENCE = 8.0
 
 @contextmanager
 def ended_at_once() -> Iterator[None]:
-    """Let Ctrl+C end the process at once inside this block. Modules imported meanwhile, such as
+    """Let Ctrl+C end the process at once inside this block. Modules imported inside it, such as
     OpenUSD, may swallow a KeyboardInterrupt and stay half loaded. Main thread only."""
     before = signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:

@@ -12,7 +12,7 @@ from callboard.ports.check import MeshData, MeshFacts
 
 #: A face whose area is below this fraction of the mesh's size squared counts as having no area.
 _FLAT = 1e-10
-#: Rows and columns of the grid for the overlap of UVs.
+#: Rows and columns of the grid that finds overlapping UVs.
 _GRID = 192
 
 _Point = Sequence[float]

@@ -34,7 +34,7 @@ class NamedFile:
 class FilePort(Protocol):
     """Capability ``file``. Changes nothing, and opens nothing in the artist's session. ``path`` is
     a file on disk, and None means the open file. The generators yield often, so that the caller can
-    let the application run. The scene may change meanwhile."""
+    let the application run. The scene may change in the meantime."""
 
     def overview(self, path: str | None) -> Generator[None, None, Json]:
         """Return ``{file, version, scenes, counts, types, kinds, heaviest}`` and more in the host's

@@ -237,8 +237,8 @@ class Redactor:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return the patterns and their replacements. They are compiled the first time that a
-    text might match one."""
+    """Return the patterns and their replacements. They are compiled when a text first
+    looks as if it might match one."""
     # No pattern repeats without bound before it is sure of a match, because the text may be
     # hostile.
     return (

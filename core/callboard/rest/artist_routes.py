@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # This isn't imported at run time, because most hosts have no
 EVENTS = "/v1/artist/events"
 ACT = "/v1/artist/act"
 
-#: Maximum number of changes that are shown, the newest ones.
+#: Maximum number of changes shown. Only the newest are shown.
 MOST_CHANGES = 50
 #: Maximum number of bytes in a question's arguments. The page doesn't show longer ones, so it can
 #: only refuse the question.

@@ -36,8 +36,8 @@ FORM = 1
 #: before unsaved work is lost.
 ASKED = (
     "The self-test replaces the scene with an empty one, works in it for about two minutes, and "
-    "leaves it empty. Agents have to wait meanwhile. The report stays on this machine until you "
-    "send it, and has no names and no paths."
+    "leaves it empty. In the meantime, agents have to wait. The report stays on this machine "
+    "until you send it, and has no names and no paths."
 )
 UNSAVED = "The scene has unsaved work, which would be lost."
 #: The findings about a check that has begun, and about those after it, in a report that is kept in

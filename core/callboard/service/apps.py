@@ -62,7 +62,7 @@ def _page() -> str:
 
 
 def shows_apps(capabilities: Mapping[str, Any]) -> bool:
-    """Return whether the client declared that it shows such pages (SEP-1865, Client (Host)
+    """Return whether the client declared that it shows apps' pages (SEP-1865, Client (Host)
     Capabilities)."""
     extensions = capabilities.get("extensions")
     declared = extensions.get(APPS) if isinstance(extensions, Mapping) else None

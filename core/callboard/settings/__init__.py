@@ -240,8 +240,8 @@ def unknown_project() -> str | None:
 
 
 def unread_variables() -> Iterator[tuple[str, str | None]]:
-    """Yield the ``CALLBOARD_`` variables of the environment that nothing reads, each with the
-    variable that was probably intended, or None."""
+    """Yield the ``CALLBOARD_`` environment variables that nothing reads, each with the variable
+    that was probably intended, or None."""
     import difflib  # This import is needed only for wrong names.
 
     known = {*OTHER_VARIABLES, *(each.variable for each in SETTINGS if not each.policy_only)}

@@ -49,7 +49,7 @@ def make_importable(folder: Path) -> None:
 
 
 def to_install(module: str) -> str:
-    """Return how to get a missing module."""
+    """Return instructions for installing a missing module."""
     root = module.partition(".")[0]
     if root.startswith(PREFIX):
         return f"install it into this application's Python: pip install {root.replace('_', '-')}"
@@ -88,8 +88,8 @@ def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, i
 
 
 def neighbours(script: Path, skill: Path) -> list[Path]:
-    """Return the scripts beside ``script`` that it imports, and the scripts that these import in
-    turn. It looks for files on the disk."""
+    """Return the scripts beside ``script`` that it imports, and the scripts that those import in
+    turn. The scripts are looked up on disk."""
     known: dict[Path, None] = {}
     waiting = [script]
     while waiting:

@@ -91,8 +91,8 @@ class RootsBook:
         self._changes.tell()
 
     def lock(self, limit: Sequence[str | Root], *, always_strict: bool) -> None:
-        """Allow only paths in the folders of ``limit``, if it has any, whoever names a root. With
-        ``always_strict`` the policy is strict, whatever the artist chooses."""
+        """Allow only paths in the folders of ``limit``, if there are any, no matter who adds a
+        root. With ``always_strict`` the policy is strict, whatever the artist chooses."""
         folders = [_artist_root(root) for root in limit]
         self._limit = WorkspaceRoots(folders) if folders else None
         self.artist = within(self._chosen, self._limit)

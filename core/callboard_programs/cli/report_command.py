@@ -199,7 +199,7 @@ def _list_calls(number: int, since: float | None, *, as_json: bool) -> int:
             )
         )
     if not calls:
-        print("There are no records from that time; --since all includes older ones.")
+        print("There are no records from that time; use --since all to include older ones.")
     return 0
 
 

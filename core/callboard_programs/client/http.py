@@ -265,7 +265,7 @@ async def send_request(
             head = await endpoint.in_time(reader.readuntil(b"\r\n\r\n"))
             answer = HttpAnswer(endpoint, reader, *_read_head(head))
         except (OSError, asyncio.IncompleteReadError) as error:
-            raise Broken(f"the host closed the connection without an answer: {error}") from None
+            raise Broken(f"the host closed the connection without answering: {error}") from None
         except (asyncio.LimitOverrunError, ValueError, IndexError):
             raise Broken("the host's answer is not HTTP") from None
         yield answer

@@ -138,7 +138,7 @@ def forget(wanted: Sequence[str]) -> list[str]:
             unknown = [name for name in wanted if name not in names and name != UNSAVED]
             if unknown:
                 name = unknown[0][:80]
-                raise PeerError(f"there is no name {name!r}; see `callboard gateway --names`")
+                raise PeerError(f"no name {name!r} is kept; see `callboard gateway --names`")
             gone = [name for name, each in names.items() if UNSAVED in wanted and is_gone(each)]
             forgotten = [*dict.fromkeys([*(n for n in wanted if n != UNSAVED), *gone])]
             for name in forgotten:

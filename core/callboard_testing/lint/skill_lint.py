@@ -207,7 +207,7 @@ def _lint_tests(skill: SkillMetadata) -> Iterator[Finding]:
 def _tool_places(
     skill: SkillMetadata,
 ) -> tuple[str, safe_yaml.Document, Mapping[str, safe_yaml.Path]]:
-    """Return the tools' file, and the place of each tool in it."""
+    """Return the tools' file, and the position of each tool in it."""
     file, document = tools_document(skill) or (tools_file(skill), safe_yaml.Document(None))
     places: dict[str, safe_yaml.Path] = {}
     for at, entry in tool_entries(document):

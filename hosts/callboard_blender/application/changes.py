@@ -41,7 +41,7 @@ class SceneChanges:
         self.stepped = False
         #: Called after an undo or redo, when the other state is already current.
         self.went: Changes[[]] = Changes()
-        #: Called once another file has been opened, which removes all our steps from the undo
+        #: Called after another file has been opened. Opening it removes all our steps from the undo
         #: stack.
         self.emptied: Changes[[]] = Changes()
         #: Called when the scene has been written, perhaps to a new file.

@@ -79,7 +79,7 @@ class TimerInbox:
             try:
                 more = self._guest()
             except BaseException:
-                log.exception("the function called at each tick failed and won't be called again")
+                log.exception("the function called on each tick failed and won't be called again")
                 more = False
             if not more:
                 self._guest = None

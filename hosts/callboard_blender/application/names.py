@@ -113,8 +113,8 @@ def changed(obj: bpy.types.Object) -> str:
 
 
 def made(obj: bpy.types.Object) -> str:
-    """Note that the object is new and has been linked to a collection. Blender evaluates it at the
-    next change to another object. Return its full path."""
+    """Record that the object is new and has been linked to a collection. Blender evaluates it at
+    the next change to another object. Return its full path."""
     if obj.type not in _PLAIN or obj.parent is not None or obj.modifiers or obj.constraints:
         return changed(obj)
     index = _index

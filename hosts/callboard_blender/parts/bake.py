@@ -76,7 +76,7 @@ def _going(frames: range) -> Iterator[int]:
 
 
 def _relative(obj: bpy.types.Object) -> Matrix:
-    """Return the object's evaluated place relative to its parent, whatever moves it."""
+    """Return the object's evaluated transform relative to its parent, whatever moves it."""
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return evaluated.matrix_local.copy()
 

@@ -173,7 +173,7 @@ class BlenderModelling:
             chosen = _faces(building, faces, world, name)
             along = sum((face.normal * face.calc_area() for face in chosen), Vector())
             if along.length < 1e-9:
-                raise HostError("the faces face opposite sides and have no common direction")
+                raise HostError("the faces point in opposite directions")
             made = bmesh.ops.extrude_face_region(building, geom=chosen)["geom"]
             points = [each for each in made if isinstance(each, bmesh.types.BMVert)]
             bmesh.ops.translate(building, vec=along.normalized() * distance, verts=points)

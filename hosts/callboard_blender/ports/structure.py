@@ -110,7 +110,7 @@ class BlenderStructure:
         return {**facts, "library": collection.library.filepath} if collection.library else facts
 
     def show_groups(self, name: str) -> list[str]:
-        """Show the collections that hide the object, in views and in renders. If several ways lead
+        """Show the collections that hide the object, in views and in renders. If several paths lead
         to the object, choose the one with the fewest hidden collections. Return the collections
         that were hidden."""
         obj = find(name)
@@ -174,7 +174,8 @@ class BlenderStructure:
             if collection in _shown_by(obj):
                 raise HostError(
                     f"'{obj.name}' shows instances of '{obj.instance_collection.name}', so it"
-                    f" can't be in '{collection.name}'; put it in a group outside of that one"
+                    f" can't be in '{collection.name}'; put it in a group that isn't inside"
+                    " that one"
                 )
         self._changes.touch()
         for obj in dict.fromkeys(added):

@@ -68,7 +68,7 @@ def _fill(mesh: UsdGeom.Mesh, shape: hou.Geometry, node: hou.ObjNode) -> None:
         if not isinstance(prim, hou.Polygon):
             raise HostError(
                 f"'{node.name()}' shows geometry that isn't polygons; convert it to polygons, or "
-                "export the other objects by selecting them"
+                "select the other objects and export only those"
             )
         numbers = [vertex.point().number() for vertex in prim.vertices()]
         if prim.isClosed() and len(numbers) > 2:

@@ -1,5 +1,5 @@
 """The port ``structure``: groups, empties and visibility. Here a group is a node bundle, which may
-contain objects of any network, and an empty is a null."""
+contain objects from any network, and an empty is a null."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ def artists_sight(
 
 def _meets(sight: LineOfSight, node: Node, within: float) -> float | None:
     """Return the distance at which the line first meets a node's surface, from either side. A ray
-    in 3ds Max finds only faces that face its start, so the line is also searched from behind."""
+    in 3ds Max hits only faces that point towards its start, so another ray is cast from the other
+    end."""
     low, high = _numbers(node.min), _numbers(node.max)
     if sight.enters(low, high) is None:
         return None

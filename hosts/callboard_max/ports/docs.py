@@ -1,5 +1,4 @@
-"""The port ``docs``: 3ds Max's information about its classes, their properties and its
-functions."""
+"""The port ``docs``: what 3ds Max reports about its classes, properties and functions."""
 
 from __future__ import annotations
 

@@ -141,8 +141,8 @@ def _attributes(shape: str, values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fov(shape: str) -> list[float]:
-    """Return the angles of view of the rendered picture, whichever side of the film it is fitted
-    to."""
+    """Return the angles of view of the rendered picture, no matter which side of the film the
+    picture is fitted to."""
     wide = _number(shape, "horizontalFilmAperture") * _number(shape, "lensSqueezeRatio")
     high = _number(shape, "verticalFilmAperture")
     aspect = float(cmds.getAttr("defaultResolution.deviceAspectRatio"))

@@ -39,6 +39,6 @@ def fill(frame: QWidget) -> None:
 
 
 def close() -> None:
-    """Remove the panel, whose place Maya then forgets. Idempotent."""
+    """Remove the panel. Maya then forgets where it was. Idempotent."""
     if cmds.workspaceControl(CONTROL, exists=True):
         cmds.deleteUI(CONTROL, control=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 def asset_from(asset: str, old: Path, new: Path | None) -> str:
     """Return an asset path that was relative to the folder ``old`` as a path relative to ``new``.
     If that is impossible, or ``new`` is None, return an absolute path. A path that isn't relative
-    stays as it is. So does a path that doesn't lead to a file from ``old``, because it belongs to a
-    search path."""
+    stays as it is. So does a path that no file below ``old`` has, because it belongs to a search
+    path."""
     if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
         return asset
     # A package counts as one file, whatever is inside it.

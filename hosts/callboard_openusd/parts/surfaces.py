@@ -112,7 +112,7 @@ def write(material: UsdShade.Material, values: Mapping[str, object]) -> None:
     if "emission" not in wanted and wanted.get("emission_strength") and now["emission"] is None:
         raise HostError(
             "a picture drives emission, so OpenUSD's preview surface can't have a strength as well;"
-            " give emission too, to replace the picture"
+            " to replace the picture, give emission as well"
         )
     strength = wanted.pop("emission_strength", None)
     color = wanted.pop("emission", now["emission"])

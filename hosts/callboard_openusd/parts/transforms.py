@@ -222,8 +222,8 @@ def _animated(prim: Usd.Prim) -> HostError:
 
 
 def _when(prim: Usd.Prim, attribute: str) -> Usd.TimeCode:
-    """Return the time at which to write a value. This is the time of a single sample, because the
-    sample wins over the default at every time."""
+    """Return the time at which to write a value. If there is a single sample, this is its
+    time, because the sample overrides the default at every time."""
     samples = prim.GetAttribute(attribute).GetTimeSamples() if prim.HasAttribute(attribute) else []
     if len(samples) > 1:
         raise _animated(prim)

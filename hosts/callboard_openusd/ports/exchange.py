@@ -79,7 +79,7 @@ class UsdExchange:
         return lacking_uvs(paths, self._checks, self._materials)
 
     def _meshes(self, names: Sequence[str] | None) -> Iterator[Usd.Prim]:
-        """Yield the meshes of the whole stage, or of these objects, each once."""
+        """Yield each mesh of the whole stage, or of these objects, once."""
         tops = [self._document.stage.GetPseudoRoot()]
         if names is not None:
             tops = [self._document.names.find(name) for name in names]

@@ -215,7 +215,8 @@ class UndoSteps(ABC):
 
     @property
     def _top(self) -> Hashable | None:
-        """The mark of our newest step, or None without one. Set it if the mark has changed."""
+        """The mark of our newest step, or None if there is no step. Set this property if the mark
+        has changed."""
         return self.__steps[-1].mark if self.__steps else None
 
     @_top.setter

@@ -25,7 +25,7 @@ class KeyedAnimation(ABC, Generic[_Node]):
 
     @abstractmethod
     def path(self, node: _Node) -> str:
-        """Return the object's path, as answers report it."""
+        """Return the object's path, as it is reported in answers."""
 
     @abstractmethod
     def read_keys(self, node: _Node) -> Iterable[tuple[str, float, Sequence[float]]]:

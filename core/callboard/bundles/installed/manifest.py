@@ -29,7 +29,7 @@ HOST_KEY = "ai.nimblebrain/host"
 #: The first ``host_version`` that may require host capabilities.
 CAPABILITIES_SINCE = (1, 1)
 #: The server command in the manifest of a bundle that is only a skill. Other platforms need a
-#: server, and reach the skill's tools through this one. callboard serves the skill itself.
+#: server, and reach the skill's tools through this one. callboard itself serves the skill.
 OWN_COMMAND = "callboard"
 MAX_BYTES = 2**20
 

@@ -144,7 +144,7 @@ def _archive_entries(archive: zipfile.ZipFile) -> Iterable[_Entry]:
         if info.flag_bits & 0x1:
             raise UnpackError("the archive is encrypted; pack it without a password")
         if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise UnpackError(f"'{name[:120]}' is a link or not a plain file")
+            raise UnpackError(f"'{name[:120]}' is a link, or isn't a plain file")
         if "\\" in name or "\x00" in name or "//" in name or "/./" in f"/{name}":
             raise UnpackError(f"{name[:120]!r} isn't a file name that every system accepts")
         path = PurePosixPath(name)

@@ -59,8 +59,8 @@ class IncomingRequest:
         connection: Any,
         sender: SocketStream,
     ) -> None:
-        """``connection`` is a plain one or a general one. ``sender`` is the stream below the
-        connection, which outlives the request."""
+        """``connection`` is either plain or general. ``sender`` is the connection's underlying
+        stream, and it outlives the request."""
         self._listener = listener
         self._sender = sender
         self._connection = connection

@@ -133,7 +133,7 @@ class StreamableHttp(ABC):
 
     @abstractmethod
     def receive(self, session: Session, message: Notification | Response) -> None:
-        """Handle a session's message that needs no answer."""
+        """Handle a message from a session that needs no answer."""
 
     @abstractmethod
     def answer_stateless(self, incoming: IncomingRequest, reply: Reply, message: Request) -> None:

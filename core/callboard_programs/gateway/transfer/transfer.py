@@ -66,7 +66,7 @@ async def transfer(
         here = await _copies(far, before)
         progress(5, _STEPS, "comparing")
         # Use a thread, because thousands of objects take a while, and other clients may call
-        # meanwhile.
+        # in the meantime.
         reported, moved = await asyncio.to_thread(_reported, there, here)
         if moved:
             stays = not await _taken_back(far, before, here)

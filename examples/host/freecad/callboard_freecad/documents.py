@@ -28,7 +28,7 @@ def view_of(document: Any) -> Any:
 
 
 def objects() -> Iterator[Any]:
-    """Yield the current document's objects that have a place in space, the oldest first. In
+    """Yield the current document's objects that have a position in space, oldest first. In
     FreeCAD's own list, an object whose deletion was undone comes last."""
     document = current()
     for each in sorted(document.Objects, key=_age) if document is not None else ():
@@ -45,7 +45,7 @@ def path_of(one: Any) -> str:
 
 
 def find(name: str) -> Any:
-    """Return the object with that label or path. Raises ObjectNotFound or AmbiguousName."""
+    """Return the object with the given label or path. Raises ObjectNotFound or AmbiguousName."""
     wanted = name.removeprefix("/")
     fitting = [each for each in objects() if each.Label == wanted]
     return only_one(name, fitting, lambda: [each.Label for each in objects()], path_of)

@@ -67,7 +67,7 @@ def set_file(ctx: Any, path: str, parm: str, file: str) -> Json:
     if target is None or not holds_file(target.parmTemplate()):
         raise WrongArgument(f"a {node.type().name()} has no parameter '{parm}' that holds a file")
     written = Path(file).as_posix()
-    # The path that would result from replacing variables has never been checked.
+    # The path with its variables expanded has never been checked.
     if "`" in written or "$" in FRAME.sub("", written):
         raise WrongArgument("a path can't contain expressions, or variables other than $F")
     with _telling(f"set '{parm}' of {node.path()}"):
