@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from time import sleep
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,6 +22,7 @@ from callboard.panel.client_files import formats_allowed, require_allowed
 from callboard.settings import SETTINGS, SettingsError, config_from, locked, under_policy, why_off
 from callboard.skill_server import create_skill_server
 from callboard.skills.origins import folder_digest
+from callboard.transport.http.limits import HttpLimits
 from callboard_programs.cli import main
 from callboard_programs.client import Client
 from callboard_programs.client.tool_call import call_tool
@@ -363,6 +365,34 @@ def test_what_it_forbids_ends_at_once(policy: MachinePolicy, text: str) -> None:
         with server.client() as client:
             client.request("tools/list")
         assert server.app.dispatcher.switched_off == ""
+
+
+@pytest.mark.parametrize("text", ["", "listn: false\n", "enabled: false\n"])
+def test_the_server_itself_notices_that_the_policy_is_in_order_again(
+    policy: MachinePolicy, text: str
+) -> None:
+    with served(skills=True, limits=HttpLimits(sweep_every=0.02)) as server:
+        for _ in range(2):
+            policy.write(text)
+            until(lambda: not server.app._listener.is_open, "the port to be closed")
+            sleep(0.2)  # Several more looks at the policy, the bundles and the clients.
+            policy.write("enabled: true\n")
+            until(lambda: server.app._listener.is_open, "the port to be open again")
+        with server.client() as client:
+            client.request("tools/list")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("enabled: false\n", "switched off"), ("listn: false\n", "'listn' is not")]
+)
+def test_the_list_of_instances_says_why_there_are_none(
+    policy: MachinePolicy, capsys: pytest.CaptureFixture[str], text: str, says: str
+) -> None:
+    policy.write(text)
+    assert main(["list"]) == 0
+    assert says in capsys.readouterr().out
+    assert main(["list", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == []
 
 
 def test_while_it_is_off_nothing_starts(

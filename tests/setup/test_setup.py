@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from callboard.clients.book import ClientBook
+from callboard.ground.folders import data_folder
 from callboard_programs.cli import main
 from home_contents import contents
 
@@ -252,6 +253,27 @@ def test_what_the_site_serves_is_not_copied(
     assert list((tmp_path / "maya").rglob("*")) == [tmp_path / "maya" / "2026"]
     assert run("--undo", "--yes")[0] == 0
     assert (home / ".cursor" / "mcp.json").read_bytes() == CURSOR
+
+
+def test_a_search_for_bundles_leaves_nothing_of_the_users(
+    run: Run, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(home)
+    assert run("--yes", "--no-trial")[0] == 0
+    assert main(["install-skill", str(home / "no-such-folder")]) == 1
+    capsys.readouterr()
+    assert run("--undo", "--yes")[0] == 0
+    assert contents(home) == before
+
+
+def test_a_second_undo_names_what_came_since(run: Run) -> None:
+    assert run("--yes", "--no-trial")[0] == 0
+    assert run("--undo", "--yes")[0] == 0
+    (data_folder() / "records").mkdir(parents=True)
+    status, out, _ = run("--undo", "--yes")
+    assert status == 0
+    assert f"leave {data_folder()}: callboard made it while it ran" in out
+    assert (data_folder() / "records").is_dir()
 
 
 def test_entries_that_config_wrote_are_undone(

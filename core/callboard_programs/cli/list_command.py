@@ -8,6 +8,7 @@ from dataclasses import asdict
 from time import time
 
 from callboard.ground.plain_text import plain
+from callboard.settings import SettingsError, why_off
 from callboard.transport.instances import ListedInstance, listed
 from callboard_programs.cli.instance import scene_of
 
@@ -28,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(rows, indent=2))
         return 0
     if not entries:
-        print("nothing is running; start Maya, Blender … with callboard, or run `callboard serve`")
+        print(_why_none())
     for entry in entries:
         instance = entry.instance
         minutes = int((time() - instance.started) / 60)
@@ -39,6 +40,16 @@ def run(arguments: argparse.Namespace) -> int:
         )
         print(plain(line.rstrip()))
     return 0
+
+
+def _why_none() -> str:
+    try:
+        why = why_off()
+    except SettingsError as error:
+        why = error.message
+    if why is not None:
+        return f"nothing is running: {why}"
+    return "nothing is running; start Maya, Blender … with callboard, or run `callboard serve`"
 
 
 def _where(entry: ListedInstance) -> str:

@@ -73,6 +73,9 @@ def _undo_clients(tell: Tell, dry_run: bool) -> bool:
         removing = True
     if not removing:
         tell("nothing to undo: `callboard setup` changed nothing here")
+    for folder in (data_folder(), cache_folder()):
+        if folder.is_dir():
+            tell(f"leave {folder}: callboard made it while it ran; delete it if nobody needs it")
     return done
 
 
@@ -149,12 +152,20 @@ def _undo_file(path: Path, file: BackupFile, whole: bool, tell: Tell, dry_run: b
     return False
 
 
+def _is_users(path: Path) -> bool:
+    """Return whether there is anything of the user's at this path. A search for bundles leaves
+    empty folders with locks in them."""
+    return path.is_file() or any(
+        each.is_file() and each.name != ".lock" for each in path.rglob("*")
+    )
+
+
 def _undo_own(kept: Backup, tell: Tell, dry_run: bool) -> None:
     """Remove callboard's own folders if setup made them."""
     for folder in (data_folder(), cache_folder()):
         if str(folder) not in kept.folders or not folder.is_dir():
             continue
-        users = [name for name in _USERS if (folder / name).exists()]
+        users = [name for name in _USERS if _is_users(folder / name)]
         if users:
             tell(f"leave {folder}: {' and '.join(users)} in it are yours")
             continue

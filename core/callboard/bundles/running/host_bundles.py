@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from callboard.ground.folders import data_folder, site_folder
+from callboard.ground.machine_policy import PolicyError
 from callboard.ground.regular_file import is_folder
 
 if TYPE_CHECKING:
@@ -84,8 +85,12 @@ class HostBundles:
     def refresh(self) -> None:
         """Find, on another thread, the bundles that have been installed or removed since the last
         search."""
-        keeper = self._find_keeper()
-        if keeper is not None and keeper.changed():
+        try:
+            keeper = self._find_keeper()
+            changed = keeper is not None and keeper.changed()
+        except PolicyError:  # The port is closed then, and no folder may be used.
+            return
+        if keeper is not None and changed:
             self._loop.run_in_executor(None, keeper.refresh)
 
     def look_again(self) -> None:

@@ -262,7 +262,10 @@ class Listener:
             for sender, opened in list(self.strangers.items()):
                 if now - opened > self.limits.header_time and sender in self.incoming_requests:
                     self.incoming_requests[sender].abort()
-            self.sweeps.tell()
+            try:
+                self.sweeps.tell()
+            except Exception:  # Otherwise, nothing would notice the policy's next change.
+                log.exception("a check that is made every few seconds failed")
 
 
 def bound(address: str, port: int, backlog: int) -> socket.socket:
