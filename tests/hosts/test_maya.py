@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import pi
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,17 @@ def _translators() -> Any:
     from maya import _translators as translators
 
     return translators
+
+
+def test_channels_are_in_radians_if_maya_shows_these(host: Any) -> None:
+    from callboard_maya.parts.transforms import from_host_angle, to_host_angle
+
+    assert (to_host_angle(90), from_host_angle(90)) == (90, 90)
+    cmds.currentUnit(angle="rad")
+    try:
+        assert (to_host_angle(180), from_host_angle(pi)) == pytest.approx((pi, 180))
+    finally:
+        cmds.currentUnit(angle="deg")
 
 
 @pytest.mark.parametrize("unit", ["m", "in"])

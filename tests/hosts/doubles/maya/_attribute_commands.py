@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from . import _lights
 from . import _matrices as mx
 from ._dag_commands import given_or_selected, one
 from ._registry import command
-from ._scene import AXES, OVERRIDES, SHORT, TRANSFORM_TYPES
+from ._scene import ATTRIBUTES, AXES, OVERRIDES, SHORT, TRANSFORM_TYPES
 from ._session import session
 
 _TYPES = {"string": 1, "double2": 2, "double3": 3}
@@ -175,6 +176,8 @@ def attributeQuery(
     usedAsFilename=False,
 ):
     if type is not None and listEnum:
+        if attribute not in {**ATTRIBUTES.get(type, {}), **_lights.attributes(type)}:
+            raise RuntimeError(f"Attribute '{attribute}' doesn't exist for type '{type}'")
         return [_ENUMS[attribute]]
     of = one(node)
     attribute = SHORT.get(attribute, attribute)

@@ -44,6 +44,11 @@ for _type, _attributes in _OWN.items():
     ATTRIBUTES[_type] = {**_EVERY, **_attributes}
 
 
+def attributes(type):
+    """Return a light's own attributes, by the type of its shape."""
+    return _OWN.get(type, {})
+
+
 def types(arnold: bool) -> list[str]:
     return [*MAYAS, *(ARNOLDS if arnold else ())]
 
