@@ -191,9 +191,11 @@ def given(call: ast.Call) -> dict[str, ast.expr]:
 def wrong_flags() -> Iterator[str]:
     commands = facts("maya")["commands"]
     for where, name, call in keywords("maya"):
-        if name not in commands:
-            continue
         flags = given(call)
+        if name not in commands:
+            for flag in {f"{name}.{each}" for each in flags} - unsourced("maya"):
+                yield f"{where}: no source has {flag}"
+            continue
         mode = next((letter for flag, letter in _MODES.items() if flag in flags), "c")
         for flag in set(flags) - set(_MODES):
             if f"{name}.{flag}" in unsourced("maya"):

@@ -343,6 +343,18 @@ def test_a_file_never_changes_the_licence(
                     files.open(str(file))
 
 
+def test_menus_of_every_type_that_the_adapter_sets_are_told(bench: Bench) -> None:
+    told = {
+        "Driver": "ifd opengl",
+        # The double has hlight::2.0 alone.
+        "Object": "cam envlight geo hlight" if REAL else "cam envlight geo",
+        "Sop": "box grid normal sphere subdivide torus tube xform",
+    }
+    assert sorted(bench.host.acts["menus"]()) == [
+        f"{category}/{name}" for category, names in told.items() for name in names.split()
+    ]
+
+
 def test_geometry_that_is_no_polygons_is_not_left_out_silently(bench: Bench) -> None:
     path = bench.editor.create("sphere", "Quadric", {"radius": 1.0})
     hou.node(path).displayNode().parm("type").set("prim")

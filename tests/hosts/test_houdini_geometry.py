@@ -69,6 +69,19 @@ def test_what_shows_nothing_is_told(bench: Bench) -> None:
         bench.call("geometry__info", {"name": "Eye"})
 
 
+def test_primitives_are_polygons_that_lie_and_stand_as_in_other_hosts(bench: Bench) -> None:
+    sizes = {
+        "cylinder": {"radius": 1.0, "height": 2.0},
+        "plane": {"width": 1.0, "depth": 2.0},
+        "torus": {"major_radius": 2.0, "minor_radius": 0.5},
+    }
+    told = {}
+    for kind, of in sizes.items():
+        made = hou.node(bench.editor.create(kind, kind.capitalize(), of)).displayNode()
+        told[kind] = [made.parm(each).evalAsString() for each in ("type", "orient")]
+    assert told == {"cylinder": ["poly", "y"], "plane": ["poly", "zx"], "torus": ["poly", "y"]}
+
+
 def test_simple_shapes_and_colors_of_openusd_become_nodes(bench: Bench) -> None:
     need("pxr")
     file = bench.folder / "shapes.usda"

@@ -125,6 +125,14 @@ def test_an_environment_of_the_artists_is_switched_off_and_stays(bench: Bench) -
         bench.call("lights__set_environment", {"sun_elevation": 30})
 
 
+@pytest.mark.parametrize(
+    ("kind", "type"), [("sun", "sun"), ("point", "sphere"), ("spot", "sphere"), ("area", "grid")]
+)
+def test_a_new_light_has_a_width(bench: Bench, kind: str, type: str) -> None:
+    path = bench.call("lights__create", {"kind": kind})["created"][0]
+    assert hou.node(path).parm("light_type").evalAsString() == type
+
+
 def test_a_light_that_is_keyed_is_refused(bench: Bench) -> None:
     bench.call("lights__create", {"kind": "point", "name": "Lamp"})
     key = hou.Keyframe()

@@ -11,7 +11,7 @@ from maya import cmds
 from maya_rig import maya_host, new_maya
 
 from callboard.errors import HostError
-from callboard.host import GEOMETRY, STRUCTURE
+from callboard.host import GEOMETRY, MATERIALS, STRUCTURE
 from callboard_testing.compliance import Bench
 
 
@@ -69,6 +69,15 @@ def test_a_material_of_some_faces_stays_with_them(bench: Bench) -> None:
     assert cmds.ls(cmds.sets(group, query=True), flatten=True) == cmds.ls(
         f"{path}.f[4:5]", flatten=True
     )
+
+
+def test_a_childs_faces_are_its_own(bench: Bench) -> None:
+    bench.cube("Crate")
+    child = bench.editor.set_parent(bench.cube("Lid"), "Crate", keep_world=True)
+    material = bench.call("materials__create", {"name": "Red"})["created"][0]
+    bench.call("materials__assign", {"name": "Red", "objects": [child], "faces": [2]})
+    assert bench.port(MATERIALS).assigned(child)[material] == [2]
+    assert material not in bench.port(MATERIALS).assigned("Crate")
 
 
 def test_locked_normals_give_way(bench: Bench) -> None:
