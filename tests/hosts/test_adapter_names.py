@@ -32,8 +32,13 @@ _STANDALONE = {"maya.standalone", "maya.standalone.initialize", "maya.standalone
 #: A word, a type with its version, or a plug.
 _WORD = re.compile(r"[|.]?\w+(?:::[\d.]+|(?:\.\w+)+)?")
 _MODES = {"query": "q", "edit": "e"}
-#: The types of Maya's arguments that a constant can be given for.
-_FITTING = {"bool": ("bool",), "int": ("int", "float"), "float": ("float",), "str": ("str",)}
+#: The types of Maya's arguments that a constant can be given for. A node is given by name.
+_FITTING = {
+    "bool": ("bool",),
+    "int": ("int", "float"),
+    "float": ("float",),
+    "str": ("str", "PyNode", "script"),
+}
 
 
 @cache
@@ -210,10 +215,38 @@ def wrong_flags() -> Iterator[str]:
                 yield f"{where}: {name}: {flag} in mode {mode}, has {modes} {' '.join(missing)}"
             value = flags[flag]
             # In a query, a flag is only named.
-            if mode != "q" and isinstance(value, ast.Constant):
-                kind = type(value.value).__name__
-                if not {*_FITTING[kind]} & {*types.split(",")}:
-                    yield f"{where}: {name}: {flag} takes {types}, not {kind}"
+            kind = kind_of(value) if mode != "q" else ""
+            if kind and not {*_FITTING[kind]} & {*types.split(",")}:
+                yield f"{where}: {name}: {flag} takes {types}, not {kind}"
+
+
+def kind_of(value: ast.expr) -> str:
+    """Return the type of a constant, of a constant's name or of an f-string, or an empty string for
+    other values."""
+    if isinstance(value, ast.JoinedStr):
+        return "str"
+    if isinstance(value, ast.Name):
+        return constants().get(value.id, "")
+    return type(value.value).__name__ if isinstance(value, ast.Constant) else ""
+
+
+@cache
+def constants() -> dict[str, str]:
+    """Return the types of the constants that Maya's adapter defines, by name."""
+    kinds: dict[str, str] = {}
+    for tree in trees("maya").values():
+        for node in tree.body:
+            match node:
+                case ast.Assign(targets=[ast.Tuple(elts=names)], value=ast.Tuple(elts=values)):
+                    pairs = [*zip(names, values, strict=True)]
+                case ast.Assign(targets=[name], value=value):
+                    pairs = [(name, value)]
+                case _:
+                    continue
+            for name, value in pairs:
+                if isinstance(name, ast.Name) and isinstance(value, ast.Constant):
+                    kinds[name.id] = type(value.value).__name__
+    return kinds
 
 
 def wrong_api() -> Iterator[str]:
@@ -376,6 +409,11 @@ def test_every_keyword_of_hom_is_in_every_version() -> None:
 
 def test_every_name_of_3ds_max_is_there() -> None:
     assert list(wrong_runtime()) == []
+
+
+def test_the_type_of_a_constants_name_is_known() -> None:
+    given = [ast.parse(text, mode="eval").body for text in ("DOME", "f'{a}'", "1", "a.b", "path")]
+    assert [kind_of(each) for each in given] == ["str", "str", "int", "", ""]
 
 
 def test_a_class_is_what_isinstance_gets() -> None:
