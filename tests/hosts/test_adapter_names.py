@@ -322,9 +322,12 @@ def wrong_hom() -> Iterator[str]:
 
 
 def expected_types(node: ast.AST) -> Iterator[str]:
-    """Yield HOM's classes in a call of ``isinstance``."""
+    """Yield HOM's classes in a call of ``isinstance`` or in an ``except``."""
     match node:
-        case ast.Call(func=ast.Name(id="isinstance"), args=[_, types]):
+        case (
+            ast.Call(func=ast.Name(id="isinstance"), args=[_, types])
+            | ast.ExceptHandler(type=ast.expr() as types)
+        ):
             for each in types.elts if isinstance(types, ast.Tuple) else [types]:
                 if chain(each)[:1] == ["hou"]:
                     yield chain(each)[-1]
@@ -416,10 +419,13 @@ def test_the_type_of_a_constants_name_is_known() -> None:
     assert [kind_of(each) for each in given] == ["str", "str", "int", "", ""]
 
 
-def test_a_class_is_what_isinstance_gets() -> None:
-    wrong = ast.parse("isinstance(a, (hou.SopNode, hou.paneTabType, str))").body[0]
-    told = [name for node in ast.walk(wrong) for name in expected_types(node)]
-    assert told == ["SopNode", "paneTabType"]
+def test_isinstance_and_except_get_classes() -> None:
+    for text in (
+        "isinstance(a, (hou.SopNode, hou.paneTabType, str))",
+        "try: a()\nexcept (hou.SopNode, hou.paneTabType): pass",
+    ):
+        told = [name for node in ast.walk(ast.parse(text)) for name in expected_types(node)]
+        assert told == ["SopNode", "paneTabType"]
 
 
 @pytest.mark.parametrize("host", HOSTS)

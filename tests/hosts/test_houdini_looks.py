@@ -39,6 +39,18 @@ def test_the_picture_is_as_wide_as_the_aperture(bench: Bench) -> None:
     assert bench.port(CAMERAS).get(path)["fov"] == pytest.approx([39.598, 39.598], abs=0.01)
 
 
+@pytest.mark.parametrize(
+    ("unit", "millimeters"), [("mm", 1.0), ("m", 1000.0), ("nm", 1e-6), ("in", 25.4), ("ft", 304.8)]
+)
+def test_a_lens_is_in_millimeters_in_every_unit(
+    bench: Bench, unit: str, millimeters: float
+) -> None:
+    path = _camera(bench)
+    hou.node(path).parm("focal").set(2.0)
+    hou.node(path).parm("focalunits").set(unit)
+    assert bench.port(CAMERAS).get(path)["lens"] == pytest.approx(2 * millimeters)
+
+
 def test_a_colour_replaces_the_picture_of_the_objects_own_material(bench: Bench) -> None:
     path = bench.cube("Painted")
     bench.editor.set_color(path, [1, 0, 0])
