@@ -1,4 +1,4 @@
-"""Tries, on each file of a folder, every tool that changes something, and reports anything that is
+"""Tries every tool that changes something on each file in a folder, and reports anything that is
 lost.
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
@@ -7,9 +7,9 @@ lost.
 
 Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each file.
 With ``--host openusd``, the OpenUSD host opens the USD files. Each file is changed in a process of
-its own, through the host as a server calls it. The seed draws the tools and their arguments. All of
-the file's contents are compared before and after each change, and again after undo. A process
-without callboard then reads the saved file. A failure is one of:
+its own, through the host as a server calls it. The seed determines which tools and arguments are
+drawn. All of the file's contents are compared before and after each change, and again after undo. A
+process without callboard then reads the saved file. A failure is one of:
 
 * a traceback, or a process that died
 * ``verified: false`` without a ``doubt``

@@ -32,7 +32,7 @@ ELSEWHERE = {
     "palettes",
     "paint_curves",
 }
-#: Properties that Blender derives from others, selection, and values that are already read
+#: Selection, properties that Blender derives from others, and values that are already read
 #: elsewhere.
 DERIVED = {
     *("rna_type", "bl_rna", "original", "preview", "session_uid", "id_data", "is_evaluated"),

@@ -35,7 +35,7 @@ from callboard_testing.fake_client import FakeClient  # noqa: E402
 from e2e.serving import Program, callboard, environment  # noqa: E402
 
 WAYS = ("session", "stateless", "tools__call")
-#: Texts of errors that say that nothing was changed, or that the outcome isn't known.
+#: Error messages that say that nothing was changed, or that the outcome isn't known.
 TRUE_ERRORS = (
     "not that scene",
     "host offline",

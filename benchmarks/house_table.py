@@ -2,9 +2,9 @@
 
     python benchmarks/house_table.py [--quick SECONDS] [--ci SECONDS] [--archives MB]
 
-Lines, tests, modules at start and crossings are measured now, which takes about a minute. The times
-come from a quiet machine with two processors. They are passed as options, because each takes a
-separate run. If an option is left out, its row stays as it is.
+This program measures the lines, tests, crossings and modules at startup itself, which takes about a
+minute. The times come from a quiet machine with two processors. They are passed as options, because
+each takes a separate run. If an option is left out, its row stays as it is.
 """
 
 from __future__ import annotations

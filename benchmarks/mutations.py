@@ -59,8 +59,8 @@ PAIRS = [
     (ast.FloorDiv, ast.Mod),
 ]
 OTHER: dict[type, type] = {one: other for pair in PAIRS for one, other in (pair, pair[::-1])}
-#: Records which tests execute the place of a mistake. It is both a module in the clone and a pytest
-#: plug-in.
+#: Records which tests execute the code that contains a mistake. It is both a module in the clone
+#: and a pytest plug-in.
 PROBE = """
 import os
 # Open from the start: some tests give up their rights for a while.

@@ -1,7 +1,8 @@
 """Makes the docs' pages: `python packaging/bootstrap.py docs [--out build/docs]`.
 
 It ends with an error if a link leads nowhere, or the generator gives any other warning. It needs no
-network, except with `--outside`: then it makes no pages, and requests each link to another site.
+network, except with `--outside`, which makes no pages and instead requests each link to another
+site.
 """
 
 from __future__ import annotations

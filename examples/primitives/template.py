@@ -1,4 +1,4 @@
-"""A resource template: one function that answers for many URIs."""
+"""A resource template: one function that serves many URIs."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ _SERVES = re.compile(
 )
 #: A line that only sets variables. They stay set.
 _VARIABLES = re.compile(r"((?:\w+=\S* ?)+)(?: +#.*)?")
-#: An id as a page abbreviates it. From there on it stands for the first id that was printed, which
-#: the second pattern matches.
+#: An id as a page abbreviates it. After that, the abbreviation stands for the first id that was
+#: printed, and ``_WHOLE_ID`` matches that id.
 _ID = re.compile(r"\b[0-9a-f]{8}…")
 _WHOLE_ID = re.compile(r"\b[0-9a-f]{32}\b")
 _ANYTHING = re.compile(r"\b[0-9a-f]{8}…|…")

@@ -93,7 +93,7 @@ def on(client: FakeClient, instance: str, tool: str, **arguments: Any) -> Any:
 
 
 def transferred(home: Path, work: Path, table: list[dict[str, Any]]) -> None:
-    """Add to each case the transfer's answer, or its refusal."""
+    """Add the transfer's answer or refusal to each case."""
     env = {**environment(home), "CALLBOARD_HOME": str(home)}
     with ExitStack() as stack:
         gateway = stack.enter_context(running_gateway())

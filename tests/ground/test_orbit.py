@@ -14,7 +14,8 @@ LOW, HIGH = [-1.0, 2.0, 3.0], [4.0, 3.0, 30.0]
 
 
 def seen(view: View, point: tuple[float, ...]) -> tuple[float, float, float]:
-    """Return a point's place as the camera sees it: how far to the right, above, and in front."""
+    """Return a point's position as the camera sees it: how far to the right, above, and in
+    front."""
     *axes, eye = view.rows
     away = [a - b for a, b in zip(point, eye, strict=True)]
     x, y, z = (sum(a * b for a, b in zip(away, axis, strict=True)) for axis in axes)

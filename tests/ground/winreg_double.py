@@ -30,7 +30,7 @@ class Registry:
 
     def __init__(self) -> None:
         self._keys: dict[str, dict[str, tuple[Any, int]]] = {}
-        #: An error that opening any key raises, as for a key that this user may not read.
+        #: The error that opening any key raises, as if this user weren't allowed to read it.
         self.denied: OSError | None = None
         self.left_open: list[_Key] = []
 

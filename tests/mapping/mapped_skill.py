@@ -1,4 +1,4 @@
-"""A skill that a farm's hosts and the agent's own host have: quick work, and work that never
+"""A skill installed on a farm's hosts and on the agent's own host: quick work, and work that never
 ends."""
 
 from __future__ import annotations

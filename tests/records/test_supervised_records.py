@@ -1,4 +1,4 @@
-"""A record names who called what and where, and where records are required no call goes without."""
+"""A record says who called what, and where. If records are required, no call goes unrecorded."""
 
 from __future__ import annotations
 

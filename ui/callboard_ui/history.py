@@ -69,7 +69,7 @@ class History:
         self._read(None, partial(self._show_newest, self._generation))
 
     def more(self) -> None:
-        """Read the next older calls."""
+        """Read the next batch of older calls."""
         cursor, self._cursor = self._cursor, None
         if cursor is not None:
             self._read(cursor, partial(self._show_older, self._generation))

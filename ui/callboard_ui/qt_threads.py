@@ -1,5 +1,5 @@
-"""Ways to run functions on Qt's thread from any thread, and to run work that may wait for the disk
-on another thread.
+"""Ways to run functions on Qt's thread from any thread, and to run work on another thread if it may
+wait for the disk.
 
 An event posted to an object of the main thread wakes Qt's own loop. A signal would too, but PySide6
 6.12.0 on Python 3.10 and 3.11 loses a reference for each signal that Python emits.

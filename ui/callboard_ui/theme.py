@@ -18,7 +18,7 @@ _DARK = {"good": "#4fd0a5", "busy": "#6cc0f5", "warn": "#f0b73f", "bad": "#ff946
 
 #: The contrast that text needs against its background (WCAG 2.2, 1.4.3).
 LEGIBLE = 4.5
-#: The contrast that our own colors aim at. Thin strokes are drawn paler than their color.
+#: The contrast that our own colors aim for. Thin strokes are drawn paler than their color.
 _AIM = 5.0
 
 Kind = str

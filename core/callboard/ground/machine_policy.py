@@ -59,7 +59,7 @@ class WrittenPolicy(NamedTuple):
 
 
 def switched_off(policy: str) -> str:
-    """Return the sentence for people and clients while this policy has ``enabled: false``."""
+    """Return the message that people and clients get while this policy has ``enabled: false``."""
     return (
         f"callboard is switched off on this machine by its {policy}; only that can switch it on "
         "again, so ask the person who maintains it"

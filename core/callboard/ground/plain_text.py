@@ -1,4 +1,4 @@
-"""Untrusted texts, made safe for a terminal."""
+"""Makes untrusted text safe for a terminal."""
 
 from __future__ import annotations
 

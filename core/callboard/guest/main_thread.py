@@ -29,7 +29,7 @@ PATIENCE = 20.0
 ASK_AGAIN = 0.05
 #: Seconds that a cancelled turn has to notice the cancellation and end on its own.
 GRACE = 1.0
-#: Seconds until a turn that goes on after an interruption is interrupted again.
+#: If a turn continues after an interruption, the seconds before it is interrupted again.
 INTERRUPT_AGAIN = 0.5
 
 

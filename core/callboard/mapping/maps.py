@@ -177,7 +177,8 @@ class Maps:
                 "that the farm's hosts have, and map that tool"
             )
         # A capability that the artist withdrew here isn't available through the farm either. A
-        # capability for which only this host has no port may exist on the farm's hosts.
+        # capability that is missing only because this host has no port for it may exist on the
+        # farm's hosts.
         taken = self._dispatcher.capabilities.withdrawn
         if missing := [one for one in tool.required_capabilities if one in taken]:
             offered = dispatcher.capabilities.declared

@@ -1,5 +1,5 @@
-"""The database's tables and their migrations, and the forms of a record as a journal line and as a
-row."""
+"""The database's tables and their migrations, and how a record is written as a journal line
+and as a row."""
 
 from __future__ import annotations
 

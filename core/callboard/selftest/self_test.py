@@ -30,7 +30,7 @@ from callboard.selftest.trial import GONE, Findings, Trial
 
 log = logging.getLogger(__name__)
 
-#: The version of the report's form. A different form gets a different number.
+#: The version of the report's format. A different format gets a different number.
 FORM = 1
 #: The question that the person is asked before the self-test takes over the scene, and the one
 #: before unsaved work is lost.

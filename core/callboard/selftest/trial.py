@@ -89,8 +89,8 @@ class Trial:
                 self._main.cancel(turn)
 
     async def step(self, label: str, work: Callable[[], Any]) -> tuple[Any, str | None]:
-        """Run the work as a call that changes the scene: in one undo step. Return its value, and
-        the step's id."""
+        """Run the work in one undo step, like any call that changes the scene. Return its value,
+        and the step's id."""
         if self.host.undo is None:
             return await self.main(work, "change"), None
         step = UndoStep(self.host.undo, f"Callboard: {label}")

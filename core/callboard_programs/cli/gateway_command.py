@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also listen at this address for other machines, which need your approval",
     )
     parser.add_argument(
-        "--certificate", type=Path, metavar="FILE", help="PEM; by default one is made"
+        "--certificate", type=Path, metavar="FILE", help="PEM file; by default, one is made"
     )
     parser.add_argument("--key", type=Path, metavar="FILE", help="the certificate's private key")
     parser.add_argument("--names", action="store_true", help="list the names and their scenes")

@@ -1,5 +1,5 @@
-"""The report of a batch or a farm. It is a file of JSON lines, each written to disk at once, from
-which a later run continues."""
+"""The report of a batch or a farm. It is a file of JSON lines, each written to disk immediately.
+A later run continues from it."""
 
 from __future__ import annotations
 

@@ -134,8 +134,8 @@ class _Paths:
             for member in each.members
             if _is_path(each.name, member)
         }
-        #: Offsets of paths in structures that aren't datablocks. Strings with less room, such as
-        #: bare names, are left out.
+        #: Offsets of paths in structures that aren't datablocks. Shorter strings, such as bare
+        #: names, are left out.
         self.places = sorted(
             {
                 offset
@@ -300,8 +300,8 @@ def _texts(
     by_name: dict[str, Structure], kind: Structure, fields: Collection[tuple[str, str]] = ()
 ) -> Iterator[tuple[str, int, int]]:
     """For each path in ``kind``, yield the name of the structure that contains it, and the path's
-    offset and size. Strings in ``fields`` count even if they have less room, as in files from old
-    versions."""
+    offset and size. Strings in ``fields`` count even if they are shorter, as in files
+    from old versions."""
     waiting = [(kind, 0, 0)]
     while waiting:
         at, start, depth = waiting.pop()

@@ -1,4 +1,4 @@
-"""Finds the object at a point of a picture: the object with the first surface that a ray from the
+"""Finds the object at a point in a picture: the object with the first surface that a ray from the
 eye meets."""
 
 from __future__ import annotations

@@ -103,7 +103,7 @@ def _custom(value: Any, owner: Any, key: str, attribute: str) -> Any:
         parts, kinds = [float(each) for each in parts], {"float"}
     if len(kinds) != 1:
         raise HostError(
-            f"'{attribute}' is a custom property, so all values of a list must be of one kind"
+            f"'{attribute}' is a custom property, so all values in a list must be of the same type"
         )
     if isinstance(value, list) and kinds & {"str"}:
         raise HostError(f"'{attribute}': Blender's custom properties can't hold a list of strings")

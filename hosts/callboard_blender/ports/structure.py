@@ -61,8 +61,8 @@ class BlenderStructure:
         return not is_own_object(find(name))
 
     def set_visible(self, name: str, visible: bool) -> str:
-        """Show or hide the object with the eye in the outliner and, if it isn't linked, in renders.
-        An object that its collection or the artist's own view hides stays hidden."""
+        """Show or hide the object by its eye icon in the outliner and, unless it is linked, in
+        renders. An object hidden by its collection or by the artist's own view stays hidden."""
         obj = find(name)
         if why := self.fixed(name):
             raise HostError(why)

@@ -159,8 +159,8 @@ def _own(attribute: str, value: object) -> list[Any]:
     kind = _kind_for(parts)
     if isinstance(value, list) and (len(parts) < 2 or kind not in ("int", "float")):
         raise HostError(
-            f"'{attribute}' would be a new parameter, and in Houdini its list must have two or more"
-            " numbers"
+            f"'{attribute}' would be a new parameter; in Houdini, a list for a new parameter needs"
+            " two or more numbers"
         )
     if not all(_fits(kind, each) for each in parts):
         raise HostError(

@@ -1,4 +1,4 @@
-"""Finds the object at a point of a picture: the object with the first surface on the line of
+"""Finds the object at a point in a picture: the object with the first surface on the line of
 sight."""
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The ports ``scene.read`` and ``scene.mutate``. In this host, objects have a place, but no parents
-and no scale. Their sizes are properties of their own."""
+"""The ports ``scene.read`` and ``scene.mutate``. In this host, objects have a position, but no
+parents and no scale. Their sizes are separate properties."""
 
 from __future__ import annotations
 

@@ -135,7 +135,7 @@ def _eye():
 
 
 def _lens():
-    """Return the place of the active view, and the tangent of half its horizontal angle."""
+    """Return the position of the active view, and the tangent of half its horizontal angle."""
     camera = Viewport().getCamera()
     _, place, angle = session.views[session.active_view - 1]
     if camera is not None:
