@@ -276,6 +276,28 @@ def test_an_interruption_never_lands_after_the_code_it_was_for() -> None:
     assert landed
 
 
+class _StruckTwice(Interruptible):
+    """An exception arrives twice in a row at the first instruction that follows the code."""
+
+    times = 2
+
+    def _end(self, *words: Any) -> None:
+        if self.times:
+            self.times -= 1
+            raise Interrupted
+        super()._end(*words)
+
+
+def test_code_that_was_interrupted_twice_in_a_row_can_not_be_interrupted_later() -> None:
+    code, outcomes = _StruckTwice(), list[bool]()
+    with pytest.raises(Interrupted):
+        code.run(lambda: None)
+    asking = Thread(target=lambda: outcomes.append(code.ask()))
+    asking.start()
+    asking.join()
+    assert outcomes == [False]
+
+
 class _Struck:
     """A lock that raises another run's exception the first time it is taken."""
 

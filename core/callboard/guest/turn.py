@@ -55,16 +55,20 @@ class Interruptible:
         """Call ``function``. Raises what ``function`` raises, or Interrupted, which can't arrive
         once this has returned."""
         self._lock = _locks.pop() if _locks else threading.RLock()
+        thread = threading.get_ident()
         try:
             try:
-                self._thread = threading.get_ident()
+                self._thread = thread
                 return function()
             finally:
-                self._end()
+                # Python raises no exception of another thread between the code and this line. From
+                # here on, only one that has already been requested can arrive.
+                self._thread = None
+                self._end(thread)
                 if not (self.asked or self._spoilt):
                     _locks.append(self._lock)
         except Interrupted:
-            self._end()  # The interruption may have arrived just before the first _end().
+            self._end(thread)  # The interruption may have arrived just as the first _end() began.
             raise
 
     def ask(self) -> bool:
@@ -87,12 +91,11 @@ class Interruptible:
         finally:
             lock.release()
 
-    def _end(self) -> None:
+    def _end(self, thread: int) -> None:
         while True:
             try:
                 with self._lock:
-                    thread, self._thread = self._thread, None
-                    if self.asked and thread is not None:
+                    if self.asked:
                         _raise_in(thread, None)
                 return
             except Interrupted:
