@@ -53,8 +53,11 @@ class Wire:
         self._http = httpx.Client(headers=headers, timeout=DEADLINE, trust_env=False)
         self._url, self.answers = url, dict(answers)
         self._ids = itertools.count(1)
-        #: The server's requests and notifications, in order.
+        #: The server's requests and notifications, in order. A request is there once it has been
+        #: answered.
         self.told: list[Json] = []
+        #: The methods of the server's requests, each as soon as it has arrived.
+        self.asked: list[str] = []
         self._arrived = threading.Condition()
         self._threads: list[threading.Thread] = []
         params = {"protocolVersion": "2025-11-25", "capabilities": declared}
@@ -96,8 +99,10 @@ class Wire:
             if "method" not in message:
                 yield message
                 continue
-            if "id" in message and (answer := self.answers.get(message["method"])) is not None:
-                self._send({"id": message["id"], **answer})
+            if "id" in message:
+                self.asked.append(message["method"])
+                if (answer := self.answers.get(message["method"])) is not None:
+                    self._send({"id": message["id"], **answer})
             with self._arrived:
                 self.told.append(message)
                 self._arrived.notify_all()

@@ -151,7 +151,7 @@ def asked(o: Outside, declared: Json) -> list[str]:
     """Return what the server has asked a client with these capabilities by the end of a call."""
     client = o.guide.client(declared, roots=o.roots(o.project))
     client.listen().call("maya_pipeline__import_usd", path="a")
-    return [message["method"] for message in client.told if "id" in message]
+    return list(client.asked)
 
 
 def changed(o: Outside, count: int = 1) -> tuple[list[str], str]:
@@ -164,8 +164,7 @@ def changed(o: Outside, count: int = 1) -> tuple[list[str], str]:
         client.tell("notifications/roots/list_changed")
     client.heard("roots/list", 2)
     done = client.call("maya_pipeline__open", path="workspace://a")["result"]
-    methods = [message["method"] for message in client.told if "id" in message]
-    return methods[:2], done["structuredContent"]["context"]["path"]
+    return client.asked[:2], done["structuredContent"]["context"]["path"]
 
 
 def refused(o: Outside, code: int) -> tuple[Any, list[str]]:
@@ -193,7 +192,7 @@ def asked_twice(o: Outside) -> list[str]:
     client = listened(o)
     for _ in range(3):
         client.call("maya_pipeline__import_usd", path="a")
-    return [message["method"] for message in client.told if "id" in message]
+    return list(client.asked)
 
 
 def block(key: str, *, version: str = "1.1", **requirement: Any) -> Json:
