@@ -109,6 +109,17 @@ def test_a_user_called_like_the_application_doesnt_take_its_name(
     )
 
 
+def test_a_user_called_like_an_entry_of_the_report_doesnt_take_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("callboard.selftest.self_test.Path.home", lambda: Path("/home/window"))
+    report = {"window": True, "checks": [{"data": {"window of window": "window"}}]}
+    assert impersonal(report) == {
+        "window": True,
+        "checks": [{"data": {"[name] of [name]": "[name]"}}],
+    }
+
+
 def test_unsaved_work_is_kept_unless_the_person_agrees(server: Served) -> None:
     server.on_main(lambda: server.host.scene.create("cube", "Mine", {"size": 1.0}))
     with pytest.raises(HostError, match="unsaved work"):

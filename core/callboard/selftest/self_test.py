@@ -225,11 +225,15 @@ def impersonal(value: Any, application: str = "") -> Any:
     words = "|".join(map(re.escape, sorted(names, key=len, reverse=True))) or "(?!)"
     named = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
-    def without(each: Any) -> Any:
+    def without(each: Any, foreign: bool = False) -> Any:
         if isinstance(each, str):
             return named.sub("[name]", _PATH.sub("[path]", clean(each)))
         if isinstance(each, dict):
-            return {without(key): without(one) for key, one in each.items()}
+            # The keys are our own words, except in what the application said of itself.
+            return {
+                without(key) if foreign else key: without(one, foreign or key == "data")
+                for key, one in each.items()
+            }
         return [*map(without, each)] if isinstance(each, (list, tuple)) else each
 
     return without(value)
