@@ -62,19 +62,24 @@ class WayOut:
             self._looking = False
 
     def _check_key(self, permit: PythonPermit) -> None:
-        from callboard.guest.escape_key import escape_key  # Its imports may also be slow.
-
-        is_held = escape_key()
         tick, logged = PausableEvent(), False
         modules = iter(self._modules)
         since: float | None = None
+        is_held: Callable[[], bool] | None = None
+        began = False
         while self._guest.stands_in:
             permit.wait(tick, _INTERVAL)
-            if (name := next(modules, None)) is not None:
-                import_module(name)
             turn, away = self._main.running, self._guest.stalled_for()
             if turn is None:
-                continue  # The application is busy with its own work, and may still begin a call.
+                # The application is busy with its own work, and may still begin a call. Until then
+                # nothing is loaded, because that work may be to remove callboard.
+                continue
+            if not began:
+                from callboard.guest.escape_key import escape_key  # Its imports may also be slow.
+
+                is_held, began = escape_key(), True
+            if (name := next(modules, None)) is not None:
+                import_module(name)
             if away > _LONG and not logged:
                 logged = True
                 client = turn.owner.holder.name
