@@ -37,13 +37,13 @@ FLICKER = 0.3
 TICK_MS = 250
 #: Milliseconds to wait after the last key press before applying the filter.
 TYPING_MS = 200
-#: Width in ems above which the details are shown beside the list.
+#: Width in ems above which the details are shown next to the list.
 _BESIDE = 50.0
 
 #: Maximum number of ended calls that are kept.
 MOST = 20_000
 
-#: The reserved tool, which every server answers but doesn't list.
+#: The reserved tool, which every server supports but doesn't list.
 _ASKED_FOR = "mcpeye_request_capability"
 _FAILED: tuple[Outcome, ...] = ("error", "timeout", "busy", "cancelled")
 _REFUSED: tuple[Outcome, ...] = ("refused", "paused")

@@ -41,8 +41,8 @@ class ArtistRoots:
         self.policy: RootsPolicy = "advisory"
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Use the server's roots or, when another project has been opened, that project's
-        saved roots."""
+        """Use the server's roots or, when a different project has been opened, that project's saved
+        roots."""
         if not snapshot.serving:
             return
         folders = [r.path for r in snapshot.roots if r.source == "project" and r.path]

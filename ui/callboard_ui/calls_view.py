@@ -1,4 +1,4 @@
-"""The list of calls, as the Activity tab shows it. Its width decides which columns are shown. It
+"""The list of calls, as the Activity tab shows it. Its width determines which columns are shown. It
 reports when the pointer is over it, so that the tab doesn't move the rows then."""
 
 from __future__ import annotations

@@ -302,8 +302,8 @@ class ConnectDialog(QDialog):
 
 def _in_folder(one: ClientFormat, folder: Path) -> ClientFormat:
     """Return the format. If its path is below the current directory, but not in the user's home,
-    the path is moved to the same place below ``folder``. Inside a host, the current directory isn't
-    the project."""
+    replace it with the same relative path below ``folder``. Inside a host, the current directory
+    isn't the project's folder."""
     path = one.path
     if path is None or not path.is_relative_to(Path.cwd()) or path.is_relative_to(Path.home()):
         return one

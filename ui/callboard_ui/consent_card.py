@@ -170,8 +170,8 @@ class ConsentCard(QFrame):
         buttons.addWidget(self.refuse)
         buttons.addStretch(1)
         buttons.addWidget(self.once)
-        # Put these buttons on a row of their own, because beside the others a narrow dock would cut
-        # them off.
+        # Put these buttons on a separate row, because a narrow dock would cut them off if they were
+        # next to the others.
         lasting = QHBoxLayout()
         lasting.setSpacing(space)
         lasting.addStretch(1)

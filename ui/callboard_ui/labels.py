@@ -73,8 +73,8 @@ class Elided(Tinted):
 
 
 def as_tip(text: str) -> str:
-    """Return a tool tip that shows ``text`` verbatim. Without this, Qt would take some texts for
-    HTML."""
+    """Return a tool tip that shows ``text`` verbatim. Without this, Qt would interpret some texts
+    as HTML."""
     if not text:
         return ""
     escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")

@@ -26,8 +26,8 @@ _PROBE_SECONDS = 30
 
 
 def check_qt() -> None:
-    """Raise HostError, with what to install, if Qt can't open a window. This is tried in another
-    process, because Qt aborts the process in which it fails."""
+    """Raise HostError, with what to install, if Qt can't open a window. This is tested in a
+    separate process, because Qt aborts the process in which it fails."""
     try:
         probe = subprocess.run(
             [sys.executable, "-c", _PROBE],

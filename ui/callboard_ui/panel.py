@@ -1,4 +1,4 @@
-"""The panel widget, for a host's dock or a window of its own."""
+"""The panel widget, for a host's dock or a separate window."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The missing system libraries that Qt needs to open a window on X11, and how to install them.
 
 Qt itself always names libxcb-cursor0, no matter which library is missing. This module doesn't
-import Qt, which is loaded in another process.
+import Qt, which is loaded in a separate process.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ sys.path[:] = sys.argv[1:]
 from PySide6.QtCore import QLibraryInfo
 print(QLibraryInfo.path(QLibraryInfo.LibraryPath.PluginsPath) + "/platforms/libqxcb.so")
 """
-#: The linker reports one missing library at a time, so the usual ones are tried too.
+#: The linker reports one missing library at a time, so the usual ones are checked too.
 _LOAD = """
 import ctypes, json, sys
 def lacks(path):

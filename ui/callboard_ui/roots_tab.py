@@ -224,7 +224,7 @@ class RootsTab(QWidget):
         self._try()
 
     def _follow_moved(self) -> None:
-        """Select a moved root again once the list shows it at its new place."""
+        """Select a moved root again once the list shows it at its new position."""
         wanted, self._follow = self._follow, None
         if wanted is not None and wanted < len(self.own.roots):
             key = f"{wanted} {self.own.roots[wanted].uri}"

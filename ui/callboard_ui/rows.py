@@ -48,7 +48,7 @@ class RowsModel(QAbstractItemModel):
         self._headers = list(headers)
         self._rows: tuple[Row, ...] = ()
         # Qt's index of a child outlives changes above its group, so the index identifies the group
-        # by a fixed number and not by its place.
+        # by a fixed number and not by its position.
         self._groups: dict[str, int] = {}
         self._numbers = count(1)
         self._palette = QPalette()
@@ -183,7 +183,7 @@ class RowsModel(QAbstractItemModel):
     # -- internals ------------------------------------------------------------------------------
 
     def _place(self, child: Index) -> int | None:
-        """Return the current place of a child's group, or None if the group is gone."""
+        """Return the current position of a child's group, or None if the group is gone."""
         for place, group in enumerate(self._rows):
             if self._groups.get(group.key) == child.internalId():
                 return place

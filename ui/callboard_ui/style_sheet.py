@@ -18,7 +18,8 @@ from callboard_ui.theme import LEGIBLE, between, color, contrast
 KIND = "callboardKind"
 #: The property of a panel that follows a style sheet.
 _FOLLOWS = "callboardFollows"
-#: The property of a panel that says which palette and style sheets the panel has already processed.
+#: The property of a panel that records the palette and style sheets that the panel has already
+#: processed.
 _DRAWN = "callboardDrawn"
 _KINDS = ("good", "busy", "warn", "bad", "dim", "text")
 _PROBE = QSize(48, 48)

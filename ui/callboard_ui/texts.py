@@ -1,5 +1,5 @@
-"""The texts of every panel: Qt's, and the one in Blender's sidebar. This module loads neither
-Blender nor Qt. ``tr`` is the panel's translation function."""
+"""The texts of both panels: the Qt panel and the one in Blender's sidebar. This module loads
+neither Blender nor Qt. ``tr`` is the panel's translation function."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Colors, sizes and fonts that suit the host's palette and font.
 
 There is one set of colors for light palettes and one for dark ones. People with any type of color
-vision can tell the colors of a set apart (after Okabe and Ito). Color is never the only cue: a
-shape or a word always goes with it.
+vision can tell the colors of a set apart (after Okabe and Ito). Color is never the only cue: there
+is always a shape or a word as well.
 """
 
 from __future__ import annotations
