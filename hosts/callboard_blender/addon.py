@@ -89,11 +89,11 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
             self.report({"ERROR"}, residence.problem or "callboard could not start")
             return {"CANCELLED"}
         assert residence.app is not None
-        # While an operator is running, Blender takes the first Ctrl+C for itself, and a second one
+        # While an operator is running, Blender handles the first Ctrl+C itself, and a second one
         # kills Blender without any cleanup.
         before = signal.signal(signal.SIGINT, _end_serving)
         try:
-            print(f"callboard serves at {residence.app.url}; Ctrl+C ends it", flush=True)
+            print(f"callboard serves at {residence.app.url}; press Ctrl+C to stop", flush=True)
             with suppress(KeyboardInterrupt):
                 residence.serve()
             print("callboard ends")
@@ -107,7 +107,7 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
 
 def _end_serving(number: int, frame: FrameType | None) -> None:
     """Stop serving once the running call has ended. A second Ctrl+C interrupts that call."""
-    # A KeyboardInterrupt here would only make the call in which it arrives fail.
+    # A KeyboardInterrupt here would only make the running call fail.
     residence.interrupt()
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

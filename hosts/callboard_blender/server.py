@@ -97,7 +97,7 @@ class BlenderServer:
             self._inbox.post(redraw)
 
     def attend(self) -> None:
-        """Note that a panel can show questions."""
+        """Record that a panel can show questions."""
         if self.app is not None:
             self._leave.append(self.app.controls.attend())
 
@@ -132,7 +132,7 @@ class BlenderServer:
             app.guest.interrupt()
 
     def stop(self) -> None:
-        """End the server, and release everything it held. Idempotent."""
+        """End the server, and release everything that it used. Idempotent."""
         app, self.app = self.app, None
         if app is None:
             return
@@ -164,7 +164,7 @@ drawn = {(texts.waiting(Snapshot()), False)}
 
 
 def heading() -> tuple[str, bool]:
-    """Return the line about questions, and whether the server is on."""
+    """Return the text about waiting questions, and whether the server is running."""
     return texts.waiting(residence.snapshot), residence.app is not None
 
 

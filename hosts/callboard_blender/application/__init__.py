@@ -1,1 +1,1 @@
-"""Blender's own names, undo and events."""
+"""The parts of the adapter that handle Blender's names, undo and events."""

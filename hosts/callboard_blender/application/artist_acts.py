@@ -29,7 +29,7 @@ _MENUS = {
     "TextCurve": "align_x",
     "View3DShading": "type light color_type",
 }
-#: Samples for a picture of plain gray.
+#: Number of samples for rendering a plain gray picture.
 _SAMPLES = 8
 
 
@@ -95,7 +95,8 @@ def _renderers() -> list[str]:
         bpy.context.scene.render.engine = "callboard"
     except TypeError as error:
         engines = re.findall(r"'([A-Z][A-Z0-9_]*)'", str(error))
-        # Without a graphics card, Eevee in Blender 4.2 and later may take minutes, so it goes last.
+        # Without a graphics card, Eevee in Blender 4.2 and later may take minutes, so it is tested
+        # last.
         return sorted(engines, key=lambda engine: "EEVEE" in engine)
     return []
 

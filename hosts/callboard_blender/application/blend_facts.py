@@ -11,7 +11,7 @@ from callboard.host import Json
 from callboard_blender.application.blend_layout import Member, Structure
 from callboard_blender.application.blend_named import datablocks, layout_of
 
-#: Names of ``bpy.data``'s collections, by the two-letter code of their datablocks.
+#: Names of the collections in ``bpy.data``, by the two-letter code of their datablocks.
 _COUNTS = {
     b"AC": "actions",
     b"AR": "armatures",
@@ -85,7 +85,7 @@ NAMING = {
 }
 _PACKED = ("packedfile", "packedfiles")
 _FORMATS = {"short": "h", "int": "i", "float": "f", "char": "b"}
-#: The structure that remembers which file a datablock was appended from.
+#: The structure that records which file a datablock was appended from.
 _ORIGIN = "LibraryWeakReference"
 
 
@@ -109,8 +109,8 @@ class BlendFacts:
         #: Each named file: its kind, its path, the datablock that names it, and whether it is
         #: packed.
         self.named: list[tuple[str, str, str, bool]] = []
-        #: The address of the block with the path of the text datablock that was read last, and that
-        #: datablock's name.
+        #: For the text datablock that was read last: the address of the block with its path, and
+        #: the datablock's name.
         self._text = (0, "")
         origins = {n for n, each in enumerate(self._known) if each.name == _ORIGIN}
         for code, index, address, content in datablocks(file, origins, (b"TX",)):
@@ -130,8 +130,8 @@ class BlendFacts:
     def _note(self, code: bytes, kind: Structure, content: bytes) -> None:
         name = (self._value(kind, content, "id.name") or "")[2:]
         if code in NAMING:
-            # In a file from an older version, a library has a second path, which Blender computes
-            # itself.
+            # In a file from an older version, a library has a second path, which Blender itself
+            # computes.
             path = self._value(kind, content, "name") or self._value(kind, content, "filepath")
             pointers = (self._value(kind, content, each) for each in _PACKED)
             self._name(NAMING[code], path, name, any(pointers))
@@ -174,8 +174,8 @@ class BlendFacts:
         }
 
     def _value(self, kind: Structure, content: bytes, path: str) -> Any:
-        """Return the string or number at a path of members, such as ``id.name``, or None if this
-        version doesn't have such a member."""
+        """Return the string or number at a path of members, such as ``id.name``, or None if the
+        file's version of Blender doesn't have such a member."""
         member_at = self._member(kind, path)
         if member_at is None:
             return None

@@ -112,7 +112,7 @@ class _Block:
 
     def _expect(self, code: bytes) -> None:
         if self._block[self._at : self._at + 4] != code:
-            raise ValueError(f"the file's DNA1 block has no {code.decode()} where it belongs")
+            raise ValueError(f"the file's DNA1 block has no {code.decode()} where expected")
         self._at += 4
 
     def _count(self) -> int:

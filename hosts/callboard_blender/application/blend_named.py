@@ -66,8 +66,8 @@ _KINDS = {
 def refuse_blend_outside(
     path: str, own: Sequence[str], blenders: Callable[[], Sequence[Structure]]
 ) -> None:
-    """If this call is held to its roots, raise HostError when the file, or a library that it uses
-    at any depth, names a file outside the roots or can't be read. The caller checks ``path``
+    """If this call is restricted to its roots, raise HostError when the file, or a library that it
+    uses at any depth, names a file outside the roots or can't be read. The caller checks ``path``
     itself. ``own`` are the folders that come with Blender, and ``blenders`` returns Blender's own
     structures."""
     if not held_to_roots():
@@ -187,13 +187,13 @@ class _Layout:
         self.name_at = (names or [0])[0]
 
     def is_read(self, index: int) -> bool:
-        """Return whether blocks of the structure with that index are read in full."""
+        """Return whether blocks of the structure with the given index are read in full."""
         if index >= len(self.known):
             raise ValueError("one of the file's blocks has an unknown structure")
         return bool(self.places[index]) or self.known[index].name in _PACKED
 
 
-#: Few layouts are kept, because most files on a machine come from one version of Blender.
+#: Only a few layouts are cached, because most files on a machine come from one version of Blender.
 _paths = lru_cache(maxsize=2)(_Paths)
 _layout = lru_cache(maxsize=4)(_Layout)
 #: The blocks of one datablock that may hold its packed file, by address.
@@ -201,9 +201,9 @@ _Group = dict[int, tuple[Structure, bytes]]
 
 
 def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
-    """Return the paths in the file, each after the name of the structure that contains it. Raises
-    ValueError, OSError, EOFError or struct.error when this isn't a .blend file, and ImportError
-    when it can't be unpacked."""
+    """Return the paths in the file, as pairs of the containing structure's name and the path.
+    Raises ValueError, OSError, EOFError or struct.error when this isn't a .blend file, and
+    ImportError when it can't be unpacked."""
     with _opened(file) as stream:
         if _head(stream)[1] != USUAL:
             raise ValueError("the file is from another kind of machine; save it again in Blender")
@@ -223,7 +223,7 @@ def _read(file: str, paths: _Paths) -> set[tuple[str, str]]:
             texts = paths.unlabelled(content[: paths.most], layout.texts[index])
             named |= {(_UNLABELLED, text) for text in texts}
             group[address] = kind, content if kind.name in _PACKED else b""
-        # Blender reads all of the content, however many structures the label states.
+        # Blender reads all of the content, regardless of the number of structures in the label.
         for start in range(0, len(content), kind.size) if places else ():
             each = content[start : start + kind.size]
             for holder, offset, size in places:
@@ -300,8 +300,8 @@ def _texts(
     by_name: dict[str, Structure], kind: Structure, fields: Collection[tuple[str, str]] = ()
 ) -> Iterator[tuple[str, int, int]]:
     """For each path in ``kind``, yield the name of the structure that contains it, and the path's
-    offset and size. Strings in ``fields`` count even if they are shorter, as in files
-    from old versions."""
+    offset and size. Strings in ``fields`` count even if they have less room than a path, as in
+    files from old versions."""
     waiting = [(kind, 0, 0)]
     while waiting:
         at, start, depth = waiting.pop()
@@ -402,7 +402,7 @@ def _head(stream: IO[bytes]) -> tuple[struct.Struct, Machine]:
     """Return the format of the blocks' headers, and the kind of machine that wrote the file."""
     start = stream.read(12)
     if start[:7] != b"BLENDER":
-        raise ValueError("the file doesn't begin like a Blender file")
+        raise ValueError("the file doesn't start with a Blender file header")
     if re.fullmatch(rb"BLENDER17-01", start):
         stream.read(5)
         return _LONG, USUAL
@@ -418,7 +418,7 @@ def _fields(head: struct.Struct, started: bytes) -> tuple[bytes, int, int, int, 
         code, index, address, length, count = head.unpack(started)
     else:
         code, length, address, index, count = head.unpack(started)
-    if head.format.startswith(">"):  # Here, two-letter codes are at the end of their field.
+    if head.format.startswith(">"):  # Big-endian: two-letter codes are at the end.
         code = code.lstrip(b"\0")
     return code.rstrip(b"\0"), length, address, index, count
 
@@ -437,9 +437,9 @@ def _skip(stream: IO[bytes], length: int) -> None:
 def _unpacked(packed: IO[bytes]) -> Any:
     """Return a reader that decompresses Zstandard data. Raises ImportError."""
     try:
-        import zstandard  # The Blender from blender.org includes this module.
+        import zstandard  # Builds of Blender from blender.org include this module.
     except ImportError:
-        # The standard library has this module since Python 3.14.
+        # The standard library has included this module since Python 3.14.
         from compression import zstd  # type: ignore[import-not-found,unused-ignore]
 
         return zstd.open(packed)
@@ -460,7 +460,7 @@ def _opened(file: str) -> Iterator[IO[bytes]]:
                 with _unpacked(plain) as reader:
                     yield reader
             except Exception as error:
-                # This is either module's ZstdError. The two share no base class.
+                # This is the ZstdError of either module. The two classes have no common base class.
                 if type(error).__name__ != "ZstdError":
                     raise
                 raise ValueError(str(error)) from None

@@ -13,19 +13,19 @@ from callboard.host import Work
 from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.application.window_events import WindowEvents
 
-#: Each task in the artist's words, the handler that reports its start, and the handlers that report
-#: its end.
+#: Each task in the artist's terms, with the handler that reports its start and the handlers that
+#: report its end.
 _TASKS = (
     ("rendering", "render_init", ("render_complete", "render_cancel")),
     ("opening a file", "load_pre", ("load_post", "load_post_fail")),
     ("saving a file", "save_pre", ("save_post", "save_post_fail")),
     ("playing the animation", "animation_playback_pre", ("animation_playback_post",)),
 )
-#: Jobs that read the scene on a thread of their own. Blender crashes if the scene changes while
-#: such a job is running.
+#: Jobs that read the scene on a separate thread. Blender crashes if the scene changes while such a
+#: job is running.
 _JOBS = {"RENDER": "rendering", "OBJECT_BAKE": "baking"}
 _RENDERING = "RENDER_OT_render"
-#: The artist's activity while a part of the interface takes all events.
+#: The artist's activity while one part of the interface captures all events.
 POPUP = "a menu, a pop-up or a text field that is open"
 _DRAGS = {
     "TRANSFORM_OT_translate": "dragging",
@@ -53,7 +53,7 @@ class Busy:
 
     @property
     def doing(self) -> str | None:
-        """The task that began last and hasn't ended, or None. Call it from any thread."""
+        """The most recent task that hasn't ended, or None. Call it from any thread."""
         newest = self._doing[-1:]
         return newest[0] if newest else None
 
@@ -85,7 +85,7 @@ class Busy:
     def _add(self, name: str, note: Callable[[], None]) -> None:
         handlers = getattr(bpy.app.handlers, name, None)
         if handlers is None:
-            return  # The handlers for failures exist in 4.0 and later.
+            return  # The handlers for failures exist in Blender 4.0 and later.
 
         @persistent  # type: ignore[untyped-decorator]
         def noted(*_: object) -> None:
@@ -102,7 +102,7 @@ class Busy:
 
 
 def _in_words(operator: str | None) -> str:
-    """Return what the artist is doing, in the artist's words."""
+    """Return a description of what the artist is doing, in the artist's terms."""
     if operator is None:
         return POPUP
     verb = _DRAGS.get(operator)

@@ -1,4 +1,5 @@
-"""Notes changes to the scene, which Blender's handlers report, and whether callboard made them."""
+"""Records the changes to the scene that Blender's handlers report, and whether callboard made
+them."""
 
 from __future__ import annotations
 
@@ -32,12 +33,13 @@ class SceneChanges:
         self._unnoticed = False
         self.touched = False
         self.foreign = False
-        #: True once anything but our steps has changed the scene since Blender last went to another
-        #: state of its undo stack.
+        #: True once anything but our steps has changed the scene since Blender last switched to a
+        #: different state of its undo stack.
         self.strayed = False
         #: True once the running step has opened a file.
         self.replaced = False
-        #: True once the running step itself has gone to another state of Blender's undo stack.
+        #: True once the running step itself has switched to a different state of Blender's undo
+        #: stack.
         self.stepped = False
         #: Called after an undo or redo, when the other state is already current.
         self.went: Changes[[]] = Changes()
@@ -164,7 +166,7 @@ class SceneChanges:
         for handler_list, function in added:
             if function in handler_list:
                 handler_list.remove(function)
-        # The list of objects keeps the module alive too.
+        # The list of objects also keeps the module alive.
         forget()
         atexit.unregister(self.close)
 
@@ -173,7 +175,7 @@ def _by_a_script() -> bool:
     """Return whether another timer or a handler made the change that Blender is reporting. Blender
     pushes an undo state for the artist's changes and for add-ons' operators, but not for changes by
     a timer or a handler. When our own timer makes Blender report a change, the change was made
-    earlier. It counts as the artist's, as if Blender had reported it unasked."""
+    earlier. It counts as the artist's, just as if Blender had reported it without our timer."""
     frame = sys._getframe(2).f_back  # This is the code that made the change, or None.
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back

@@ -27,11 +27,11 @@ class KeptRoots:
         self._opened = False
 
     def opened(self) -> None:
-        """Note that another file was opened. The previous file's folders don't apply to it."""
+        """Note that a different file was opened. The previous file's folders don't apply to it."""
         self._opened = True
 
     def follow(self, shown: Snapshot) -> None:
-        """Use the saved folders when the project has changed."""
+        """Use the saved folders if the project has changed."""
         if not shown.serving:
             return
         project = _project_of(shown)
@@ -81,7 +81,7 @@ def _project_of(shown: Snapshot) -> str:
 
 
 def own_roots(shown: Snapshot) -> list[Root]:
-    """Return the artist's own roots as the server has them."""
+    """Return the server's current list of the artist's own roots."""
     return [
         Root(one.uri, one.name, one.path, one.read_only, "artist")
         for one in shown.roots

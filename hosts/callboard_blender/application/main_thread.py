@@ -1,4 +1,4 @@
-"""Uses a permanent timer to run functions on Blender's main thread while its user interface
+"""Uses a permanent timer to run functions on Blender's main thread while the user interface
 runs."""
 
 from __future__ import annotations

@@ -65,15 +65,15 @@ class Listed:
 _index: Listed | None = None
 #: Number of calls to ``forget``.
 _forgotten = 0
-#: Objects made since Blender last evaluated the scene. Their place depends on their own transform
-#: alone. Evaluating the scene for each new object would take longer and longer as objects are
+#: Objects made since Blender last evaluated the scene. Their position depends only on their own
+#: transform. Evaluating the scene for each new object would take longer and longer as objects are
 #: added.
 _new: set[bpy.types.Object] = set()
 
 
 def forget() -> None:
-    """Drop the list because the scene has changed or is about to. After an undo step or an opened
-    file, old references to objects are dead."""
+    """Drop the list because the scene has changed or is about to. After an undo step, or once a
+    file has been opened, old references to objects are invalid."""
     global _index, _forgotten
     _index = None
     _new.clear()
@@ -82,9 +82,9 @@ def forget() -> None:
 
 @contextmanager
 def same_objects() -> Iterator[None]:
-    """Keep the list during one change of ours that leaves every object in its place in the
-    hierarchy, and during the one update that Blender reports for that change. If Blender reports
-    more updates, the list is dropped."""
+    """Keep the list during one change of ours that leaves the hierarchy of objects as it is, and
+    during the one update that Blender reports for that change. If Blender reports more updates, the
+    list is dropped."""
     global _index
     index, forgotten = _index, _forgotten
     yield
@@ -125,8 +125,8 @@ def made(obj: bpy.types.Object) -> str:
 
 
 def is_new(obj: bpy.types.Object) -> bool:
-    """Return whether Blender hasn't evaluated the object yet, so that its place depends on its own
-    transform alone."""
+    """Return whether Blender hasn't evaluated the object yet, so that its position depends only on
+    its own transform."""
     return obj in _new
 
 
@@ -138,14 +138,14 @@ def settle(obj: bpy.types.Object | None = None) -> None:
 
 
 def objects() -> list[bpy.types.Object]:
-    """Return the scene's objects in its order. Don't change the list, and don't keep it beyond a
+    """Return the scene's objects, in scene order. Don't change the list, and don't keep it beyond a
     change to the scene."""
     return listed().objects
 
 
 def listed() -> Listed:
     """Return the scene's objects, with an index by full path."""
-    # Only this makes Blender report what a script added or removed a moment ago.
+    # Without this call, Blender doesn't report the objects that a script has just added or removed.
     settle()
     return _current()
 

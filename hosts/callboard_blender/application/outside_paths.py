@@ -1,5 +1,5 @@
 """Finds files outside a call's roots that the open scene would read or write, for calls that are
-held to their roots."""
+restricted to their roots."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def outputs_outside() -> list[Any]:
 
 def _writing() -> Sequence[Any]:
     """Return the File Output nodes of the scene, including nodes in groups, or none if this call
-    isn't held to its roots."""
+    isn't restricted to its roots."""
     shown: Any = scene()
     if not held_to_roots():
         return ()

@@ -20,7 +20,7 @@ import bpy
 
 from callboard.host import ThreadPause
 
-#: True when this Blender has the fault.
+#: True if this version of Blender has the fault.
 NEEDED = sys.version_info < (3, 12)
 
 #: Overrides that may be active because something else refers to them, such as a with block. The
@@ -35,7 +35,8 @@ _restore: list[Callable[[], None]] = []
 
 
 def _in_one() -> bool:
-    """Return whether an override may be active. Forgets overrides that nothing else refers to."""
+    """Return whether an override may be active. Also forget overrides that nothing else refers
+    to."""
     if _made:
         _made[:] = [made for made in _made if sys.getrefcount(made) > _OURS]
     return bool(_made)
@@ -43,9 +44,9 @@ def _in_one() -> bool:
 
 def guard() -> Callable[[], None]:
     """Make every operator that runs inside an override suspend callboard's threads, whatever code
-    calls the operator. Return a function that withdraws this call. Once every host has called its
-    own, operators no longer suspend threads. Call both functions on the main thread. The returned
-    one is idempotent."""
+    calls the operator. Return a function that reverses this call. Once every host has called its
+    function, operators no longer suspend threads. Call both functions on the main thread. The
+    returned function is idempotent."""
     global _hosts
     _hosts += 1
     if NEEDED and _hosts == 1:

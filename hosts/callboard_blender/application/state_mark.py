@@ -1,8 +1,8 @@
-"""A mark in each state of Blender's undo stack that says which of our steps the state holds.
+"""Marks each state of Blender's undo stack with the newest of our steps that the state contains.
 
-Blender reports that it has gone to another state, but not which one. So each state identifies
-itself in an unused palette. Blender keeps such data in its undo stack, doesn't write it into files,
-and doesn't list names that begin with a dot.
+Blender reports that it has switched to a different state, but not which one. So each state
+identifies itself in an unused palette. Blender keeps unused data in its undo stack but doesn't
+write it into files, and it doesn't list names that begin with a dot.
 """
 
 from __future__ import annotations

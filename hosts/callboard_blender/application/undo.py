@@ -36,7 +36,7 @@ class _Begun:
 
 @dataclass(frozen=True)
 class _Step:
-    """Blender's steps from number ``first`` to ``last``. ``follows`` is True when they lie directly
+    """Blender's steps from number ``first`` to ``last``. ``follows`` is True when they are directly
     on top of our previous step."""
 
     first: int
@@ -73,8 +73,8 @@ class BlenderUndo:
                 modes.leave()
                 view_layer().update()
             if changes.foreign or not self._steps:
-                # An undo state of another mode holds only one object's data, but the state to
-                # return to must be complete.
+                # An undo state of a different mode contains only one object's data, but the state
+                # to return to must be complete.
                 based_again, changes.based = changes.based, self._push("before callboard")
         # This makes Blender report recent changes.
         view_layer().update()
@@ -176,7 +176,7 @@ class BlenderUndo:
         return True
 
     def join(self, undo_ids: Sequence[str]) -> str | None:
-        # A change from elsewhere between these steps would have cleared the list.
+        # A change from any other source between these steps would have cleared the list.
         joined = self._steps[-len(undo_ids) :]
         if [str(step.last) for step in joined] != list(undo_ids):
             return None
@@ -188,9 +188,9 @@ class BlenderUndo:
         return undo_ids[-1]
 
     def end_jobs(self) -> None:
-        """End jobs that Blender runs in threads of their own, such as a render. Going back one
-        state ends them, and the state below is an identical copy of the current one. Undo stays
-        possible, but redo doesn't."""
+        """End jobs that Blender runs in separate threads, such as a render. Going back one state
+        ends them, and the state below is an identical copy of the current one. Undo stays possible,
+        but redo doesn't."""
         changes = self._changes
         if changes.in_step:
             return
@@ -202,8 +202,8 @@ class BlenderUndo:
         changes.foreign, changes.stepped, self._steps = kept
 
     def _prepare(self) -> None:
-        """Make the mark if it is missing, as after a purge of unused data, without reporting a
-        change."""
+        """Make the mark, without reporting a change, if it is missing. A purge of unused data
+        removes it."""
         if not self._mark.ready:
             view_layer().update()
             with self._changes.unnoticed():
@@ -222,7 +222,7 @@ class BlenderUndo:
             return _push(label)
 
     def _went(self) -> None:
-        """Note that Blender has gone to another state in an undo or redo."""
+        """Note that Blender has switched to a different state in an undo or redo."""
         changes, before = self._changes, self._at
         self._at, ours = self._mark.read()
         with changes.unnoticed():
@@ -242,7 +242,7 @@ class BlenderUndo:
             self.stepped.tell(back, False)
 
     def _emptied(self) -> None:
-        """Forget all steps, because another file is open."""
+        """Forget all steps, because a different file is now open."""
         self._known.clear()
         self._steps.clear()
         self._at = 0

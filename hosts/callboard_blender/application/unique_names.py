@@ -16,7 +16,7 @@ import bpy
 from callboard.errors import HostError
 
 _COUNTS_WELL = (4, 5, 0)
-#: From this number on, Blender doesn't count up. It shortens the name instead.
+#: From this number on, Blender doesn't increment the number. It shortens the name instead.
 _TOO_MANY = 10**9
 #: Maximum number of bytes in a name in Blender.
 _ROOM = 63

@@ -48,9 +48,9 @@ def _views(window: bpy.types.Window | None, screen: bpy.types.Screen) -> Iterato
 
 
 def in_a_window() -> AbstractContextManager[Any]:
-    """Give Blender's context a window. After a file has been opened, the context has no window
-    until the next tick, and many operators, such as undo, refuse to run without one. Without a user
-    interface there is never a window."""
+    """Put a window into Blender's context. After a file has been opened, the context has no window
+    until the next tick, and many operators, such as undo, refuse to run without a window. Without a
+    user interface there is never a window."""
     windows = bpy.context.window_manager.windows
     if bpy.context.window is not None or not windows:
         return nullcontext()

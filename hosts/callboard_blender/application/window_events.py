@@ -1,4 +1,5 @@
-"""The operators and widgets that take a window's events, such as a drag, a menu or a text field.
+"""Finds the operators and widgets that capture a window's events, such as a drag, a menu or a text
+field.
 
 Such an operator keeps pointers to the data that it works on, and Blender crashes if the data is
 deleted. Since Blender 4.2 Python can see these operators, but never menus or text fields. So this
@@ -42,7 +43,7 @@ _MANY = 100
 
 @dataclass(frozen=True)
 class ModalHandler:
-    """One handler that takes events. ``operator`` is the operator's name, such as
+    """A handler that captures events. ``operator`` is the operator's name, such as
     ``TRANSFORM_OT_translate``, or None for a menu, a pop-up or a text field."""
 
     operator: str | None
@@ -56,7 +57,7 @@ class WindowEvents:
         self._looked = False
 
     def takers(self) -> Iterator[ModalHandler]:
-        """Yield the handlers that take events, in all windows. Operators that add-ons wrote in
+        """Yield the handlers that capture events, in all windows. Operators that add-ons wrote in
         Python are left out, because many run as long as Blender does and pass events on. The splash
         screen is left out too, because it refers to nothing in the scene, and an unattended agent
         couldn't close it."""
@@ -73,8 +74,8 @@ class WindowEvents:
     def _listed(self) -> Iterator[ModalHandler]:
         windows = bpy.context.window_manager.windows
         if self._places is not None:
-            # A later Blender may keep handlers differently, so reading from a wrong address must
-            # not crash it.
+            # A later version of Blender may store handlers differently, so reading from a wrong
+            # address must not crash Blender.
             with reader() as read:
                 for window in windows:
                     yield from self._places.takers(window.as_pointer(), read)
@@ -92,9 +93,9 @@ def _by_an_addon(operator: str) -> bool:
 
 @dataclass(frozen=True)
 class _Places:
-    """Offsets in bytes. ``runtime`` is where a window keeps the pointer to the part with the list,
-    or None when the window holds the list itself. ``blocks`` is where a region keeps the pointer to
-    the block that names its pop-up, within ``named`` bytes."""
+    """Offsets in bytes. ``runtime`` is the offset of a window's pointer to the structure with the
+    list, or None when the list is in the window itself. ``blocks`` is the offset of a region's
+    pointer to the block that names its pop-up, within ``named`` bytes."""
 
     runtime: int | None
     handlers: int
@@ -127,7 +128,7 @@ class _Places:
 
 
 def _text(address: int, read: Read) -> str:
-    """Return the text at an address. Blender keeps 64 bytes for an operator's name."""
+    """Return the text at an address. Blender reserves 64 bytes for an operator's name."""
     return _bytes(address, 64, read).partition(b"\0")[0].decode("utf-8", "replace")
 
 
@@ -144,8 +145,8 @@ def _find() -> _Places | None:
         for each in own_structures()
     }
     window, name = structs["wmWindow"], structs["wmOperator"]["idname"]
-    # Older versions list the blocks, with their pop-ups' names, in the region. Later versions keep
-    # them in its undescribed part.
+    # Older versions list the blocks, with the names of their pop-ups, in the region. Later versions
+    # store them in the region's undescribed part.
     region = structs["ARegion"]
     listed = region.get("uiblocks")
     blocks, named = (listed, _OF_BLOCK) if listed else (region.get("runtime", 0), _OF_REGION)
@@ -156,7 +157,7 @@ def _find() -> _Places | None:
         address = read(bpy.context.window_manager.windows[0].as_pointer() + runtime)
         handlers = _search(address, read) if address else None
     if handlers is None:
-        log.warning("changes can't wait for this Blender's menus and text fields")
+        log.warning("changes can't wait for menus and text fields in this version of Blender")
         return None
     return _Places(runtime, handlers, name, blocks, named)
 

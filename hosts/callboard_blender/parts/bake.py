@@ -1,4 +1,4 @@
-"""Sets keys at every frame, which replace whatever moved the objects."""
+"""Bakes motion by setting keys at every frame. The keys replace whatever moved the objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from callboard_blender.parts.world import is_evaluated, world_of
 
 def bake(objects: list[bpy.types.Object], frames: range) -> None:
     """Bake the objects' motion. Raises HostError when an object isn't evaluated, or when keys can't
-    reproduce its place."""
+    reproduce its motion."""
     for obj in objects:
         if not is_evaluated(obj):
             raise HostError(
@@ -35,8 +35,8 @@ def bake(objects: list[bpy.types.Object], frames: range) -> None:
             for obj, (_, world) in zip(objects, places, strict=True):
                 if not transforms.same(world_of(obj), world, 1e-4):
                     raise HostError(
-                        f"keys can't bring '{obj.name}' to where it is at frame {frame}: it is"
-                        " sheared there, or something else still moves it"
+                        f"keys can't reproduce the transform of '{obj.name}' at frame {frame}: it"
+                        " is sheared there, or something else still moves it"
                     )
 
 
@@ -58,7 +58,7 @@ def insert(obj: bpy.types.Object, channel: str, frame: float) -> None:
 
 @contextmanager
 def frame_kept(meanwhile: float | None = None) -> Iterator[None]:
-    """Restore the current frame and subframe afterwards."""
+    """Restore the current frame and subframe after the block."""
     shown = scene()
     before = shown.frame_current + shown.frame_subframe
     try:

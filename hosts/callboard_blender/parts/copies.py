@@ -17,8 +17,8 @@ _Copies = dict[Any, Any]
 
 
 def copy_tree(top: bpy.types.Object, home: bpy.types.Collection) -> bpy.types.Object:
-    """Copy the tree beside the original, or into ``home`` if the original is only in another file's
-    collections. Copies of linked objects are local."""
+    """Copy the tree into the original's collections, or into ``home`` if all of these belong to
+    another file. Copies of linked objects are local."""
     originals = tree(top)
     copies: _Copies = {}
     for original in originals:
@@ -71,8 +71,9 @@ def _own(copy: Any) -> Any:
 def _put_beside(
     originals: list[bpy.types.Object], copies: _Copies, home: bpy.types.Collection
 ) -> None:
-    """Link the copies into the originals' collections, or into ``home`` if an original is in none
-    that belongs to this file. Each collection is searched once, however many objects there are."""
+    """Link the copies into the originals' collections, or into ``home`` if none of an original's
+    collections belongs to this file. Each collection is searched once, however many objects there
+    are."""
     left = set(originals)
     roots = [each.collection for each in bpy.data.scenes]
     for collection in (*roots, *bpy.data.collections):
@@ -91,7 +92,7 @@ def _put_beside(
 
 
 def _keep_unkeyed(originals: list[bpy.types.Object], copies: _Copies) -> None:
-    """Keep values that were changed without a key, which the copies' own keys would reset."""
+    """Preserve values that were changed without a key. The copies' own keys would reset them."""
     moved = [
         (original, channels) for original in originals if (channels := unkeyed_channels(original))
     ]

@@ -73,7 +73,7 @@ def drivers_of(owner: bpy.types.ID) -> list[Any]:
 
 
 def driven_parts(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, bpy.types.ID]]:
-    """Yield everything that can have drivers of its own, with the datablock that it belongs to: the
+    """Yield everything that can have its own drivers, with the datablock that it belongs to: the
     object, its data, its shape keys, and its materials with their node trees."""
     materials = {slot.material for slot in obj.material_slots} - {None}
     for each in (obj, obj.data, getattr(obj.data, "shape_keys", None), *materials):
@@ -106,8 +106,8 @@ def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json |
 
 
 def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
-    """Return what the driver drives, what it reads, and why it is broken if it is. ``owner`` is the
-    datablock in the file that the driver belongs to."""
+    """Return a description of what the driver drives, what it reads and, if it is broken, why.
+    ``owner`` is the datablock in the file that the driver belongs to."""
     driver = curve.driver
     targets = [target for each in driver.variables for target in each.targets]
     entry: Json = {
@@ -147,7 +147,8 @@ def _resolves(target: Any) -> bool:
 
 
 def own_action(owner: bpy.types.ID) -> None:
-    """Give the owner an action of its own, because the action's keys are about to change."""
+    """Give the owner its own copy of a shared action, because the action's keys are about to
+    change."""
     data = owner.animation_data
     action = data.action if data is not None else None
     if action is None:

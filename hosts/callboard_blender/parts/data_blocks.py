@@ -26,7 +26,7 @@ NAMING = {
     "volumes": "volume",
     "movieclips": "movie",
 }
-#: Collections whose datablocks belong to Blender's window, or have no name of their own.
+#: Collections whose datablocks belong to Blender's window, or don't have their own names.
 _NOT_NAMED = ("window_managers", "screens", "libraries", "shape_keys")
 
 

@@ -1,5 +1,5 @@
-"""Blender's registered operators for other programs' files, with their arguments. An add-on's
-operator comes and goes with the add-on."""
+"""Blender's registered operators that import and export files of other programs, with their
+arguments. The operators of an add-on are available only while the add-on is enabled."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.errors import HostError
 from callboard.host import UNSTATED, Axes
 from callboard_blender.application.names import objects, scene
 
-#: Import operators by format. The operators of newer Blenders come first.
+#: Import operators by format. The operators of newer versions of Blender come first.
 _READERS = {
     "gltf": ("import_scene.gltf",),
     "fbx": ("wm.fbx_import", "import_scene.fbx"),
@@ -32,7 +32,7 @@ _WRITERS = {
     "alembic": ("wm.alembic_export",),
 }
 _ADD_ONS = {"gltf": "glTF 2.0 format", "fbx": "FBX format", "stl": "STL format"}
-#: The importers' names for the factor from a file's units to the scene's.
+#: The names of the importers' arguments for the factor that converts a file's units to the scene's.
 _SCALES = {"global_scale", "scale"}
 _FORWARD = {"Y": ("NEGATIVE_Z", "-Z"), "Z": ("Y", "Y")}
 
@@ -59,8 +59,8 @@ class Operator:
 
 
 def reader_of(kind: str) -> Operator | None:
-    """Return the importer if it works here. Older PLY importers don't support units, and the glTF
-    importer fails if numpy is newer than it supports."""
+    """Return the importer if it works in this Blender. Older PLY importers don't support units, and
+    older glTF importers fail with newer versions of numpy."""
     if _numpy_is_missing(kind) or (kind == "gltf" and _breaks_at_numpy()):
         return None
     operator = _first(_READERS[kind])
@@ -88,7 +88,7 @@ def _breaks_at_numpy() -> bool:
 
 
 def missing(kind: str) -> str:
-    """Return why there is no operator, and what to do."""
+    """Return a message that explains why there is no operator and what to do."""
     if _numpy_is_missing(kind):
         return f"Blender's {kind} add-on needs numpy for its Python; install python3-numpy"
     if kind == "gltf" and _breaks_at_numpy():
@@ -169,7 +169,7 @@ def _counted(kind: str, axes: Axes, scale: float) -> dict[str, Any]:
     them differently."""
     if kind == "alembic":
         if axes.up_axis != "Y":
-            raise HostError("an Alembic file has Y up; leave up_axis out")
+            raise HostError("Alembic files always have Y up; leave up_axis out")
         return {"global_scale": scale, "scale": scale}
     forward, short = _FORWARD[axes.up_axis]
     return {

@@ -1,4 +1,4 @@
-"""Modifiers, text objects and curves in the terms of the port ``modelling``."""
+"""Modifiers, text objects and curves in the terms of the ``modelling`` port."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ def takes_surfaces(obj: bpy.types.Object) -> bool:
 
 def read_color(obj: bpy.types.Object) -> list[float] | None:
     """Return the linear RGB of the first material, or None when there is no material or a texture
-    gives the color."""
+    determines the color."""
     material = obj.material_slots[0].material if obj.material_slots else None
     if material is None:
         return None
@@ -63,7 +63,7 @@ def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
         obj.data.materials.append(None)
     for slot in obj.material_slots:
         if obj.data.users > 1 or obj.data.library is not None:
-            # Other objects that share the mesh keep their look.
+            # Other objects that share the mesh don't change their appearance.
             slot.link = "OBJECT"
         slot.material = material
     return material

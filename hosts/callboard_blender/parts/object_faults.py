@@ -55,8 +55,8 @@ _MOST_VERTICES = 20_000
 
 
 class ObjectFaults:
-    """Finds faults in the scene's objects. Data that all objects share is read once for each list
-    of objects."""
+    """Finds faults in the scene's objects. The bones and the rendered collections are read once for
+    each list of objects."""
 
     def __init__(self) -> None:
         self._listed: Listed | None = None
@@ -111,7 +111,7 @@ class ObjectFaults:
         return why, _binding(obj, fitting)
 
     def _fit(self, groups: set[str]) -> bpy.types.Object | None:
-        """Return the armature whose bones give their names to most of these groups."""
+        """Return the armature with the most bones that have the same names as these groups."""
         fitting = [rig for rig, bones in self._bones.items() if groups & bones]
         return max(fitting, key=lambda rig: len(groups & self._bones[rig]), default=None)
 

@@ -24,7 +24,7 @@ def previewed(shading: str) -> Iterator[list[Setting]]:
     world = bpy.data.worlds.new("callboard look")
     material = bpy.data.materials.new("callboard look")
     try:
-        # Even light from all sides shows colors. Emissive surfaces don't need light.
+        # Uniform light from all sides shows colors. Emissive surfaces don't need light.
         _lit(world, (0.6, 0.6, 0.6, 1.0) if shading == "material" else _GREY)
         wanted: list[Setting] = [
             (shown, "world", world),

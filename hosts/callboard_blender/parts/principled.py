@@ -24,13 +24,13 @@ _SOCKETS = {
     "opacity": ("Alpha",),
     "normal": ("Normal",),
 }
-#: The value at which Blender's reflection follows from the index of refraction alone.
+#: The value at which Blender's reflection depends only on the index of refraction.
 _SPECULAR = 0.5
 
 
 def shader_of(material: bpy.types.Material) -> bpy.types.Node | None:
-    """Return the Principled BSDF that the surface shows, even behind other shaders. Nodes not
-    linked to the output don't count."""
+    """Return the Principled BSDF that the surface shows, even if it is behind other shaders. Nodes
+    not linked to the output don't count."""
     tree = material.node_tree
     if tree is None:
         return None
@@ -99,8 +99,8 @@ def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
 
 
 def let_through(material: bpy.types.Material) -> None:
-    """Let the surface show what is behind it. EEVEE in Blender 4.2 and later needs no setting for
-    that."""
+    """Make objects behind the surface visible through it. EEVEE in Blender 4.2 and later needs no
+    setting for that."""
     if bpy.app.version < (4, 2) and material.blend_method == "OPAQUE":
         material.blend_method = "HASHED"
         material.shadow_method = "HASHED"

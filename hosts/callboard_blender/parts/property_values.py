@@ -9,7 +9,7 @@ from callboard.errors import HostError
 from callboard.host import MOST_ELEMENTS
 
 _WORDS = {"BOOLEAN": "bool", "INT": "int", "FLOAT": "float", "STRING": "string", "ENUM": "enum"}
-#: The limit of a custom property's integers.
+#: The limit for integers in a custom property.
 _WHOLE = 2**31
 
 

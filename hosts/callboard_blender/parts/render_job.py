@@ -1,4 +1,4 @@
-"""A render by Blender itself that leaves its interface usable.
+"""Has Blender render in the background, so that its interface stays usable.
 
 Blender copies the scene at the start, which blocks the interface. Afterwards the artist's settings
 are restored, so ours don't affect anything that is done or saved during the render. The picture is
@@ -31,7 +31,7 @@ _ENDS = ("render_complete", "render_cancel")
 
 
 def renders_unattended() -> bool:
-    """Return whether this Blender can render and leave its interface usable. Blender 3 can't,
+    """Return whether this Blender can render while its interface stays usable. Blender 3 can't,
     because in that version such a render looks like a change by the artist."""
     return not bpy.app.background and bpy.app.version >= (4, 0) and comes_back.get()
 
@@ -39,8 +39,8 @@ def renders_unattended() -> bool:
 def rendered(
     path: str, width: int, height: int, changes: SceneChanges, end_jobs: Callable[[], None]
 ) -> Generator[object, None, None]:
-    """Render the scene as it is into the file. Raises HostError. Closing the generator early ends
-    the render with ``end_jobs``."""
+    """Render the scene, in its current state, into the file. Raises HostError. Closing the
+    generator early ends the render with ``end_jobs``."""
     shown = scene().name_full
     with replacing(path) as written, _Job(changes, end_jobs) as job:
         with changes.unnoticed():
@@ -99,8 +99,8 @@ class _Job:
         """Start the render, and return once Blender has its own copy of the scene. Raises
         HostError."""
         preferences = bpy.context.preferences
-        # Keep windows from opening over the artist's work, and the preferences from counting as
-        # changed.
+        # Prevent windows from opening over the artist's work, and prevent the preferences from
+        # being marked as changed.
         quiet = [
             (preferences.view, "render_display_type", "NONE"),
             (preferences, "is_dirty", preferences.is_dirty),
@@ -130,7 +130,7 @@ class _Job:
         if self._ended == "render_cancel":
             raise HostError(
                 f"the artist or Blender stopped the render of '{name}', and nothing was written;"
-                " Blender's Info editor and its console say why"
+                " see Blender's Info editor and its console for the reason"
             )
 
     def _listen(self, name: str, note: Callable[[], None]) -> None:

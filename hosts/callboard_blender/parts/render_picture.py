@@ -38,8 +38,8 @@ def made_by() -> Json:
 
 
 def _samples_of(shown: bpy.types.Scene) -> tuple[Any, str]:
-    """Return the property with the engine's samples per pixel: its owner and name. The owner is
-    None if the engine has no such property."""
+    """Return the owner and the name of the property with the engine's samples per pixel. The owner
+    is None if the engine has no such property."""
     if shown.render.engine == "CYCLES":
         return shown.cycles, "samples"
     return (shown.eevee if "EEVEE" in shown.render.engine else None), "taa_render_samples"
@@ -69,7 +69,7 @@ def settings(
         (render, "use_border", False),
         (render, "use_file_extension", False),
         (render, "filepath", render.filepath),
-        # Render the scene instead of its sequence editor, and a single view.
+        # Render the scene rather than its sequence editor, and render a single view.
         (render, "use_sequencer", False),
         (render, "use_multiview", False),
         *kept_as(path, shown),
@@ -128,10 +128,10 @@ def _kept(value: Any) -> Any:
 
 @contextmanager
 def seen_by(camera: bpy.types.Object) -> Iterator[None]:
-    """Use another camera for the scene."""
+    """Use a different camera for the scene."""
     shown = scene()
     before = shown.camera
-    # A marker's camera takes over at its frame.
+    # A marker with a camera changes the scene's camera at the marker's frame.
     bound = [(marker, marker.camera) for marker in shown.timeline_markers if marker.camera]
     try:
         shown.camera = camera

@@ -10,7 +10,7 @@ import bpy
 
 from callboard.host import ACROSS, AROUND, PrimitiveKind, torus
 
-#: The mesh attribute whose name says which primitive the mesh is. Blender keeps and copies an
+#: The mesh attribute whose name identifies the kind of primitive. Blender keeps and copies an
 #: attribute whose name begins with a dot. Unlike a custom property, such an attribute is neither
 #: shown nor exported.
 _MARKS: dict[str, str] = {kind: f".callboard_{kind}" for kind in get_args(PrimitiveKind)}

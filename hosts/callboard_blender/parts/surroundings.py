@@ -53,7 +53,7 @@ def read() -> Json:
 
 
 def write(values: Mapping[str, Any]) -> None:
-    """Set the values in a world of our own. The artist's world stays in the file."""
+    """Set the values in callboard's own world. The artist's world stays in the file."""
     if values.get("rotate") and not {"path", "sun_elevation"} & values.keys():
         kind = "color" if "color" in values else read()["kind"]
         if kind not in ("image", "sky"):
@@ -113,7 +113,7 @@ def _set_turn(tree: Any, color: Any, turn: float) -> None:
 
 
 def _new_mapping(tree: Any, picture: Any) -> Any:
-    """Add a node that rotates the picture, after the nodes that place it now."""
+    """Add a node that rotates the picture, after the nodes that currently position it."""
     mapping, into = tree.nodes.new("ShaderNodeMapping"), picture.inputs["Vector"]
     mapping.location = (picture.location.x - 200, picture.location.y)
     if into.is_linked:

@@ -48,7 +48,7 @@ def read(socket: Any) -> Json | None:
 
 
 def clear(tree: Any, socket: Any) -> None:
-    """Disconnect what drives the socket, and remove nodes that nothing else uses."""
+    """Disconnect whatever drives the socket, and remove nodes that nothing else uses."""
     loose = [link.from_node for link in socket.links]
     for link in list(socket.links):
         tree.links.remove(link)

@@ -113,8 +113,8 @@ def _locked(obj: bpy.types.Object, old: Components) -> list[str]:
 def write_channels(
     obj: bpy.types.Object, translate: Vector | None, rotate: Vector | None, scale: Vector | None
 ) -> None:
-    """Set the channels that give these components. Raises HostError when one can't be set without
-    the others."""
+    """Set the channels to values that result in these components. Raises HostError when one can't
+    be set without the others."""
     between = _between(obj)
     even = _even(between)
     if even is None and (rotate is not None or scale is not None):
@@ -172,7 +172,7 @@ def set_local(obj: bpy.types.Object, matrix: Matrix, between: Matrix | None = No
         )
     if between is None:
         if obj.matrix_basis.determinant() == 0:
-            raise HostError(f"'{obj.name}' is scaled to zero, so its place can't be kept")
+            raise HostError(f"'{obj.name}' is scaled to zero, so its world transform can't be kept")
         between = matrix @ obj.matrix_basis.inverted()
     obj.matrix_parent_inverse = between
 
@@ -254,13 +254,14 @@ def refuse_animated(obj: bpy.types.Object, channels: Sequence[str] = _CHANNELS) 
 
 
 def curves_of_transform(obj: bpy.types.Object) -> list[Any]:
-    """Return the curves of location, scale, and the rotation of the object's mode."""
+    """Return the curves of the location, the scale, and the rotation in the object's rotation
+    mode."""
     wanted = ("location", rotation_channel(obj), "scale")
     return [curve for curve in curves_of(obj) if curve.data_path in wanted]
 
 
 def local_at(obj: bpy.types.Object, curves: list[Any], frame: float) -> dict[str, list[float]]:
-    """Return the local transform that the keys give at ``frame``."""
+    """Return the local transform that results from the keys at ``frame``."""
     rotation = rotation_channel(obj)
     channels = {key: list(getattr(obj, key)) for key in ("location", rotation, "scale")}
     for curve in curves:

@@ -27,7 +27,7 @@ _ORIGIN = "userProperties:readFrom"
 
 
 def settle(created: Iterable[bpy.types.Object], stage: Any) -> None:
-    """Clean up the created objects. Their places in the world stay the same."""
+    """Clean up the created objects. Their world transforms stay the same."""
     objects = sorted(created, key=_depth)
     prims = _prims(objects, stage)
     loose = {obj for obj, prim in prims.items() if _is_loose(obj, prim)}
@@ -66,11 +66,10 @@ def _depth(obj: bpy.types.Object) -> int:
 
 @contextmanager
 def traced(stage: Any) -> Iterator[None]:
-    """Inside the block, make each object that Blender reads from the stage's file record its prim,
-    because an object's name doesn't say which prim it came from. Also remove Blender's mark from
-    the groups that Blender generated. Blender leaves out marked groups, and with them the
-    conversion of units and up axis. Blender reads the layer that is open here, and nothing is
-    saved."""
+    """Inside the block, have each object that Blender reads from the stage's file record its prim,
+    because an object's name doesn't identify its prim. Also remove Blender's mark from the groups
+    that Blender generated. Blender leaves out marked groups, and with them the conversion of units
+    and up axis. Blender reads the layer that is open here, and nothing is saved."""
     from pxr import Sdf, UsdGeom
 
     layer = stage.GetRootLayer()
@@ -155,7 +154,7 @@ def _name_of(prim: Any) -> str | None:
     if not reported:
         return None
     name = str(reported.Get())
-    # The prim may have been renamed since.
+    # The prim may have been renamed in the meantime.
     return name if re.sub(r"[^A-Za-z0-9_]", "_", name) == owner.GetName() else str(owner.GetName())
 
 

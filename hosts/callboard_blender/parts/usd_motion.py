@@ -45,7 +45,7 @@ def object_of(prim: Any) -> bpy.types.Object | None:
 
 
 def note_keys(stage: Any) -> None:
-    """Note the keys of this scene's objects in a file that Blender has just written."""
+    """Store notes of the keys of this scene's objects in a file that Blender has just written."""
     fps = _fps()
     for prim in stage.TraverseAll():
         obj = object_of(prim)

@@ -1,5 +1,5 @@
-"""Collects everything about one object that its place and details leave out, such as what it uses,
-what moves it, and why it isn't seen."""
+"""Collects the facts about one object that its transform and details leave out, such as the data
+that it uses, what moves it, and why it isn't visible."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
 
 
 def _dependents(obj: bpy.types.Object, users: Iterable[Any]) -> Iterator[str]:
-    """Yield what would break without the object, in words."""
+    """Yield descriptions of what would break without the object."""
     for user in users:
         named = f"'{user.name_full}'"
         if isinstance(user, bpy.types.Scene):
@@ -99,8 +99,8 @@ def _constraints(obj: bpy.types.Object) -> Iterator[Any]:
 
 
 def constraints_json(obj: bpy.types.Object) -> list[Json]:
-    """Return the constraints of the object and of its bones. ``switch`` is the attribute that
-    switches one off."""
+    """Return the constraints of the object and of its bones. ``switch`` is the attribute that turns
+    a constraint off."""
     listed = [_constraint(each, "") for each in obj.constraints]
     for bone in obj.pose.bones if obj.pose else ():
         listed += [_constraint(each, bone.name) for each in bone.constraints]
@@ -230,7 +230,7 @@ def named_by(each: Any) -> Iterator[Any]:
         value = getattr(each, key)
         if isinstance(value, bpy.types.ID):
             yield value
-    for target in getattr(each, "targets", ()):  # An Armature constraint has these.
+    for target in getattr(each, "targets", ()):  # Armature constraints have targets.
         if target.target is not None:
             yield target.target
     if getattr(each, "type", "") == "NODES":

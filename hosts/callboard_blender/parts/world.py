@@ -1,5 +1,5 @@
-"""Finds objects' places in the world, and everything besides their own transform that affects those
-places."""
+"""Finds the world transforms of objects, and everything besides their own transforms that affects
+where they are."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ def is_evaluated(obj: bpy.types.Object) -> bool:
 
 
 def world_of(obj: bpy.types.Object) -> Matrix:
-    """Return the object's current place in the world. Raises HostError when Blender doesn't
-    evaluate the object and its parents alone don't determine its place."""
+    """Return the object's current world transform. Raises HostError when Blender doesn't evaluate
+    the object and its parents alone don't determine its world transform."""
     if is_new(obj):
         return own_world(obj)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -36,19 +36,19 @@ def world_of(obj: bpy.types.Object) -> Matrix:
     if causes(obj) or (obj.parent is not None and obj.parent_type != "OBJECT"):
         raise HostError(
             f"'{obj.name}' is in a collection that is excluded or hidden, so Blender doesn't"
-            " evaluate its place; show it first"
+            " evaluate its world transform; show it first"
         )
     return own_world(obj)
 
 
 def own_world(obj: bpy.types.Object) -> Matrix:
-    """Return the place that follows from the object's own transform and its parent."""
+    """Return the world transform that results from the object's own transform and its parent."""
     inside = transforms.local(obj)
     return world_of(obj.parent) @ inside if obj.parent is not None else inside
 
 
 def causes(obj: bpy.types.Object) -> list[str]:
-    """Return what moves the object besides its own transform and its parent."""
+    """Return descriptions of what moves the object, apart from its own transform and its parent."""
     movers = [
         f"the constraint '{each.name}'"
         for each in obj.constraints
@@ -127,6 +127,7 @@ def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]
 
 
 def _placed(member: bpy.types.Object) -> Matrix:
-    """Return the member's place. A hidden member of an instanced collection is evaluated too."""
+    """Return the member's world transform. A hidden member of an instanced collection is evaluated
+    too."""
     evaluated = member.evaluated_get(bpy.context.evaluated_depsgraph_get())
     return evaluated.matrix_world if evaluated.is_evaluated else own_world(member)

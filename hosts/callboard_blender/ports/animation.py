@@ -1,4 +1,4 @@
-"""The port ``animation``: the timeline and an object's keys."""
+"""The ``animation`` port: the timeline and an object's keys."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class BlenderAnimation:
         ):
             if value is not None:
                 insert(obj, channel, frame)
-        # The value at the current frame follows from the keys.
+        # The keys determine the value at the current frame.
         obj.update_tag(refresh={"TIME"})
         return str(obj.name_full)
 
@@ -165,8 +165,8 @@ class BlenderAnimation:
         return len({frame for _, _, frame in doomed})
 
     def bake(self, names: Sequence[str], start: int, end: int, step: int) -> list[str]:
-        """Bake, and remove what moved the objects: constraints, drivers, and the keys inside the
-        range. Keys outside the range stay."""
+        """Bake the motion, and remove what moved the objects: constraints, drivers, and the keys
+        inside the range. Keys outside the range stay."""
         baked = {(obj := find(name)).name_full: obj for name in names}
         for obj in baked.values():
             refuse_linked(obj)
@@ -184,7 +184,7 @@ def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
 
 
 def _refuse_mixed(obj: bpy.types.Object, channels: tuple[str, ...]) -> None:
-    """Raise HostError when keys alone wouldn't decide the result."""
+    """Raise HostError when keys alone wouldn't determine the result."""
     for driver in drivers_of(obj):
         if driver.data_path.removeprefix("delta_").startswith(channels):
             raise HostError(

@@ -1,4 +1,4 @@
-"""The port ``attributes``: any attribute of any object. An attribute's name is its path in Blender,
+"""The ``attributes`` port: any attribute of any object. An attribute's name is its path in Blender,
 relative to the object: ``hide_render``, ``data.energy``, ``modifiers["Bevel"].width``, and
 ``["mood"]`` or plain ``mood`` for a custom property."""
 
@@ -32,8 +32,8 @@ _OURS = "callboard"
 
 @dataclass(frozen=True)
 class _Place:
-    """The place of an attribute: ``key`` of ``owner``. ``rna`` is Blender's description of it, None
-    for a custom property."""
+    """The location of an attribute: ``key`` of ``owner``. ``rna`` is Blender's description of the
+    attribute, or None for a custom property."""
 
     owner: Any
     key: str
@@ -128,7 +128,7 @@ def _reported(owner: Any, before: str) -> Iterator[str]:
 
 
 def _place(obj: bpy.types.Object, attribute: str) -> _Place:
-    """Return the place of that attribute. Raises HostError."""
+    """Return the location of that attribute. Raises HostError."""
     steps = _steps(attribute)
     owner: Any = obj
     of_data = False
@@ -162,7 +162,7 @@ def _place(obj: bpy.types.Object, attribute: str) -> _Place:
 
 
 def _listed(owner: Any, steps: list[tuple[str, str]], before: str, attribute: str) -> _Place:
-    """Return the place of a value in a modifier or constraint of an object or a bone."""
+    """Return the location of a value in a modifier or constraint of an object or a bone."""
     word, named = steps[0][0], steps[1][1] if len(steps) > 1 else ""
     if word not in _LISTS or not hasattr(owner, word) or not named or len(steps) < 3:
         raise HostError(f"'{attribute}' must name a value inside an entry of {' or '.join(_LISTS)}")
@@ -175,7 +175,7 @@ def _listed(owner: Any, steps: list[tuple[str, str]], before: str, attribute: st
 
 
 def _inside(owner: Any, rest: str, walked: str, attribute: str) -> _Place:
-    """Return the place of a value in one modifier or constraint, or in a structure nested in it
+    """Return the location of a value in one modifier or constraint, or in a structure nested in it
     that isn't a datablock."""
     steps = _steps(rest)
     for word, key in steps[:-1]:
@@ -265,10 +265,10 @@ def _refusal(place: _Place) -> str | None:
 
 
 def _driven(obj: bpy.types.Object, place: _Place) -> str | None:
-    """Return what else decides the value, such as keys, or None."""
+    """Return a description of whatever else determines the value, such as keys, or None."""
     holder = obj.data if place.of_data else obj
     if any(curve.data_path == place.path for curve in curves_of(holder)):
         return "it has keys, which restore its value at the next frame"
     if any(driver.data_path == place.path for driver in drivers_of(holder)):
-        return "a driver decides its value"
+        return "a driver determines its value"
     return None

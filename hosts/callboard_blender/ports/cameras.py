@@ -1,4 +1,4 @@
-"""The port ``cameras``: the scene's cameras, and the size of its renders."""
+"""The ``cameras`` port: the scene's cameras, and the size of its renders."""
 
 from __future__ import annotations
 
@@ -95,7 +95,8 @@ def _find(name: str) -> bpy.types.Object:
 
 
 def _fov(data: Any) -> list[float] | None:
-    """Return the rendered picture's angles of view, whichever side the sensor is fitted to."""
+    """Return the rendered picture's angles of view, no matter which side of the picture the sensor
+    is fitted to."""
     if data.type != "PERSP":
         return None
     corners = data.view_frame(scene=scene())

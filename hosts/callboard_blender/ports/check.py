@@ -1,5 +1,5 @@
-"""The port ``check``: facts for checks of the scene. Meshes are as modelled, before their
-modifiers."""
+"""The ``check`` port: the facts that checks of the scene need. Meshes are reported as they were
+modeled, without their modifiers."""
 
 from __future__ import annotations
 

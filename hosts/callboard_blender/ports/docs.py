@@ -1,4 +1,4 @@
-"""The port ``docs``: the documentation in Blender's RNA and operators."""
+"""The ``docs`` port: the documentation in Blender's RNA and operators."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BlenderDocs(KeptDocs):
             return _parameters(getattr(getattr(bpy.ops, group), name).get_rna_type().properties)
         owner, _, name = entry.name.partition(".")
         rna = _rna_of(owner)
-        if rna is None:  # An add-on has been switched off since.
+        if rna is None:  # The add-on has been disabled in the meantime.
             return {}
         if entry.kind == "type":
             names = [prop.identifier for prop in rna.properties if prop.identifier != "rna_type"]
@@ -68,8 +68,8 @@ def _rna_of(name: str) -> Any:
 
 
 def _text(rna: Any) -> str:
-    """Return the description, after the label that the interface shows if it says more than the
-    name."""
+    """Return the description. The label from the interface is put in front if it contains words
+    that the name and the description don't."""
     told = f"{rna.identifier} {rna.description}".lower()
     if all(word in told for word in rna.name.lower().split()):
         return str(rna.description)

@@ -1,4 +1,4 @@
-"""The port ``scene.mutate``: changing the scene. It edits data directly, because operators need a
+"""The ``scene.mutate`` port: changing the scene. It edits data directly, because operators need a
 context that background mode doesn't have."""
 
 from __future__ import annotations
@@ -191,12 +191,12 @@ def _shown_elsewhere(doomed: set[bpy.types.Object]) -> set[bpy.types.Object]:
 
 
 def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix, Matrix | None]:
-    """Return the local transform below ``above`` that keeps the object's place in the world. Also
+    """Return the local transform below ``above`` that preserves the object's world transform. Also
     return the matrix between parent and child that leaves the object's channels unchanged, or
     None."""
     frame = _carried_by(above, obj) if above is not None else Matrix.Identity(4)
     if above is not None and frame.determinant() == 0:
-        raise HostError(f"'{above.name}' is scaled to zero, so the place can't be kept")
+        raise HostError(f"'{above.name}' is scaled to zero, so the world transform can't be kept")
     inverse = frame.inverted()
     placed = world_of(obj)
     if obj.parent is None or obj.parent_type == "OBJECT":
@@ -204,22 +204,22 @@ def _kept(obj: bpy.types.Object, above: bpy.types.Object | None) -> tuple[Matrix
         if obj.parent:
             old = _carried_by(obj.parent, obj) @ obj.matrix_parent_inverse
         if causes(obj):
-            # Constraints start from the place that the object's own transform gives it.
+            # Constraints start from the world transform that results from the object's own
+            # transform.
             placed = old @ obj.matrix_basis
         return inverse @ placed, inverse @ old
     if causes(obj):
         raise HostError(
-            f"'{obj.name}' is attached to a part of its parent and has constraints, so its place "
-            f"can't be"
-            " kept; remove one of the two, or bake it first"
+            f"'{obj.name}' is attached to a part of its parent and has constraints, so its world"
+            " transform can't be kept; remove one of the two, or bake it first"
         )
     return inverse @ placed, None
 
 
 def _carried_by(parent: bpy.types.Object, obj: bpy.types.Object) -> Matrix:
-    """Return the place in the world that a child gets from its parent. A curve that is a path
-    carries its children along it. Only Blender knows how far, so the place is read from an empty
-    that the curve carries too."""
+    """Return the world transform that a child inherits from its parent. A curve that is a path
+    moves its children along the path. Only Blender can compute how far, so the transform is read
+    from an empty that the curve moves too."""
     if parent.type != "CURVE" or not parent.data.use_path:
         return world_of(parent)
     carried = bpy.data.objects.new("Carried", None)

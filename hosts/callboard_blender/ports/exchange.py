@@ -1,4 +1,4 @@
-"""The port ``exchange``: exchanging files with other programs."""
+"""The ``exchange`` port: exchanging files with other programs."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class BlenderExchange:
                 assert self._usd is not None
                 self._usd.export_usd(path, objects is not None)
                 return [path], Axes(unit, "Z")
-            # The exporter copies the used files beside the exported file, or into it.
+            # The exporter copies the used files into the exported file or its folder.
             refuse_used_outside("exported")
             operator, moving = _there(writer_of(kind), path), moves()
             options = export_options(operator, kind, axes, objects is not None, moving)
@@ -122,7 +122,7 @@ class BlenderExchange:
                 TemporaryDirectory(prefix="callboard-") as apart,
                 frame_kept() if moving else _frame_restored(),
             ):
-                # In a folder of our own, no other program can place a link, and a failure leaves
+                # In a private folder, no other program can create a link, and a failure leaves
                 # nothing behind.
                 suffix = ".glb" if kind == "gltf" else Path(path).suffix.lower()
                 written = Path(apart, f"{Path(path).stem}{suffix}")
@@ -217,7 +217,8 @@ def _has_picture(material: Any) -> bool:
 
 @contextmanager
 def _nodes_kept() -> Iterator[None]:
-    """Remove the notes that Blender's glTF exporter leaves on the shader nodes that it exported."""
+    """After the block, remove the notes that Blender's glTF exporter leaves on the shader nodes
+    that it exported."""
     before = set(_noted_nodes())
     yield
     for tree_name, name in set(_noted_nodes()) - before:

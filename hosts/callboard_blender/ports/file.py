@@ -1,4 +1,4 @@
-"""The port ``file``: the contents of .blend files and the files they name. The open file is read
+"""The ``file`` port: the contents of .blend files and the files they name. The open file is read
 from Blender, and other files from their blocks."""
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from callboard_blender.ports.files import checked_blend
 
 #: Types of datablocks that use files only through other datablocks. A file may have many of these.
 _MANY = ("OBJECT", "MESH", "COLLECTION")
-#: The type of scenes. A scene names all its objects, so its datablocks take long to list.
+#: The type of scenes. A scene names all its objects, so its datablocks take a long time to list.
 _SCENE = "SCENE"
 #: Maximum number of objects that an overview names as the heaviest.
 _MOST_HEAVY = 10
@@ -100,7 +100,7 @@ def _in_a_thread(path: str, read: Callable[[], _Read]) -> Generator[None, None, 
 
 
 def _in_stretches(data: Any) -> Iterator[Any]:
-    """Yield the datablocks in batches. Each batch is read from Blender when it is asked for,
+    """Yield the datablocks in batches. Each batch is read from Blender when it is requested,
     because the scene may have changed since the previous batch."""
     at = 0
     while part := data[at : at + _STRETCH]:
@@ -314,7 +314,7 @@ def _reached(
     no object needs one. Add the direct users of each named datablock to ``using``."""
     reached: dict[Any, set[_Key]] = {each: {key} for key, each in named}
     keys = {each: key for key, each in named}
-    # Blender passes over the other lists of datablocks only when no types of keys are given.
+    # Blender skips the other lists of datablocks only when no types of keys are given.
     users = bpy.data.user_map(value_types=_types() - {_SCENE})
     for each, key in keys.items():
         using[key].update(one.name_full for one in users.get(each, ()))

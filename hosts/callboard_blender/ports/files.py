@@ -1,4 +1,4 @@
-"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving .blend files."""
+"""The ``filesystem.read`` and ``filesystem.write`` ports: opening and saving .blend files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BlenderFiles:
         return {"path": path, "object_count": len(scene().objects)}
 
     def save(self, path: str | None) -> Json:
-        """Save the scene. Blender writes a new file beside the old one, and then replaces the old
+        """Save the scene. Blender writes a new file next to the old one, and then replaces the old
         one."""
         target = path or bpy.data.filepath
         if not target:
@@ -45,7 +45,7 @@ class BlenderFiles:
             raise HostError(f"'{file.name}' does not end in .blend; export other formats instead")
         require_folder(file)
         if file.is_dir():
-            # Older versions move the folder aside and write in its place.
+            # Older versions move the folder aside and write a file in its place.
             raise HostError(f"'{file.name}' is a folder; give the name of a file")
         if file.is_symlink():
             # Blender would replace the link with a file, but it must write to the link's target.

@@ -1,4 +1,4 @@
-"""The port ``geometry``: facts about a mesh, and changes that don't need a modeller."""
+"""The ``geometry`` port: facts about a mesh, and changes that don't need modeling tools."""
 
 from __future__ import annotations
 
@@ -136,7 +136,8 @@ def edit_mesh(
     changes: SceneChanges, name: str, do: Callable[[Any], object], *, same_shape: bool = False
 ) -> None:
     """Call ``do`` with a BMesh of the object's own mesh, and write it back. Raises HostError for a
-    mesh with shape keys, unless ``same_shape`` says that the shape keys stay valid."""
+    mesh with shape keys, unless ``same_shape`` is True, which means that the shape keys stay
+    valid."""
     if not same_shape and mesh_object(name).data.shape_keys is not None:
         raise HostError(f"'{name}' has shape keys, which would no longer fit; remove them first")
     with own_mesh(changes, name) as mesh:

@@ -1,4 +1,4 @@
-"""The port ``lights``. The environment is in ``surroundings``."""
+"""The ``lights`` port. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 

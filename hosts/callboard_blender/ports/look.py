@@ -1,4 +1,4 @@
-"""The port ``look``: pictures of the scene for an agent. The artist's view draws them if there is
+"""The ``look`` port: pictures of the scene for an agent. The artist's view draws them if there is
 one. ``rendered`` pictures, and all pictures when Blender has no window, are quick renders."""
 
 from __future__ import annotations

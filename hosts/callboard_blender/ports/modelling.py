@@ -1,4 +1,4 @@
-"""The port ``modelling``: changes that need a modeller."""
+"""The ``modelling`` port: changes that need modeling tools."""
 
 from __future__ import annotations
 
@@ -113,8 +113,8 @@ class BlenderModelling:
             )
         if any(each.type == "NODES" for each in shown) and next(instances_of(obj), None):
             raise HostError(
-                f"'{obj.name}' shows instances that its nodes make, which applying would lose; add"
-                " a Realize Instances node at their end first"
+                f"the nodes of '{obj.name}' make instances, which would be lost if modifiers were"
+                " applied; add a Realize Instances node at the end of the nodes first"
             )
         self._changes.touch()
         mesh = own_data(obj)

@@ -1,4 +1,4 @@
-"""The port ``render``: rendering to files."""
+"""The ``render`` port: rendering to files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``scene.read``: reading the scene."""
+"""The ``scene.read`` port: reading the scene."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class _Summaries:
 
     def __init__(self, listed: Listed) -> None:
         self._listed = listed
-        #: The current names, because an object that is removed later can no longer be read.
+        #: Read the names now, because an object that is removed later can no longer be read.
         self._paths = [*listed.paths]
 
     def __len__(self) -> int:

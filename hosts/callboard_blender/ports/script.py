@@ -1,4 +1,4 @@
-"""The port ``script.execute``: running the agent's code."""
+"""The ``script.execute`` port: running the agent's code."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class BlenderScripts:
         return ["python"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python code has ``bpy`` without importing it. Operators find the 3D view that
-        they expect, and the artist's mode. That mode is restored when the call ends, whatever mode
-        the code has switched to."""
+        """Run the code. Python code can use ``bpy`` without importing it. Operators run in the
+        artist's mode, with the 3D view that they expect. The mode is restored when the call ends,
+        even if the code has changed it."""
         self._changes.touch()
         with marked(), _in_the_view():
             try:

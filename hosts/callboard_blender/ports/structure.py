@@ -1,4 +1,4 @@
-"""The port ``structure``: collections, empties and visibility. Here a group is a collection."""
+"""The ``structure`` port: collections, empties and visibility. Here a group is a collection."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HIDING = ("hide_viewport", "hide_render")
 class BlenderStructure:
     def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
-        #: The datablocks that the skill ``blender-data`` changes.
+        #: The datablocks that the ``blender-data`` skill changes.
         self.blocks = DataBlocks(changes)
 
     def new(self) -> None:
@@ -56,8 +56,8 @@ class BlenderStructure:
         return None
 
     def in_views_only(self, name: str) -> bool:
-        """Return whether the object is linked. This file stores the state of such an object's eye,
-        but not whether the object is rendered."""
+        """Return whether the object is linked. This file stores the state of such an object's eye
+        icon, but not whether the object is rendered."""
         return not is_own_object(find(name))
 
     def set_visible(self, name: str, visible: bool) -> str:
@@ -96,7 +96,8 @@ class BlenderStructure:
         return {each.name_full: each.name for each in scene().collection.children_recursive}
 
     def facts(self, group: str) -> Json:
-        """Return what the collection holds, and whether it is seen and rendered here."""
+        """Return the collection's contents, and whether it is visible and rendered in this view
+        layer."""
         collection = _find(group)
         places = [each for each in _layers() if each.collection == collection]
         objects = [each for each in collection.all_objects if each.type == "MESH" and each.data]
@@ -134,7 +135,8 @@ class BlenderStructure:
         return [str(layer.collection.name_full) for layer in hiding]
 
     def leave_top(self, objects: Sequence[str]) -> None:
-        """Take these objects out of the scene's own collection, unless they are in no other."""
+        """Unlink these objects from the scene's own collection, unless they are in no other
+        collection."""
         top = scene().collection
         others = set(top.children_recursive)
         self._changes.touch()
@@ -184,8 +186,8 @@ class BlenderStructure:
         return self._grouped(collection)
 
     def remove(self, group: str, objects: Sequence[str]) -> str:
-        """Remove objects from the group. An object that would then be in no collection of a scene
-        that shows the group goes to that scene's own collection."""
+        """Remove objects from the group. If an object would then be in no collection of a scene
+        that shows the group, it is moved to that scene's own collection."""
         collection, removed = _own(group), [find(name) for name in objects]
         there = set(collection.objects)
         shown = [

@@ -1,4 +1,4 @@
-"""The port ``usd``: USD files, if Blender was built with OpenUSD and offers its Python modules (4.5
+"""The ``usd`` port: USD files, if Blender was built with OpenUSD and offers its Python modules (4.5
 and later). Blender 4.2 can import and export, but can't read a stage's metadata without touching
 the scene, so callboard doesn't offer the port there."""
 
@@ -76,7 +76,7 @@ class BlenderUsd:
         layer = view_layer()
         if selected_only and not any(o.select_get(view_layer=layer) for o in layer.objects):
             raise HostError("nothing is selected; select objects, or export everything")
-        # The exporter copies the textures beside the file.
+        # The exporter copies the textures into the file's folder.
         refuse_used_outside("exported")
         moving = moves()
         with (

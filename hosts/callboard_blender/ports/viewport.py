@@ -1,4 +1,4 @@
-"""The port ``viewport``: pictures of the 3D view, if Blender has a user interface.
+"""The ``viewport`` port: pictures of the 3D view, if Blender has a user interface.
 
 The view is drawn once more, off-screen, so it doesn't matter how large its window is, what covers
 the window, or whether the view is shown at all.

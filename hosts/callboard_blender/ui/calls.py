@@ -29,7 +29,7 @@ class _Rows:
     def __init__(self) -> None:
         self._ids: list[str] = []
         self._moved = 0.0
-        #: The outcome of the artist's last action here.
+        #: The outcome of the artist's last action in this list.
         self.outcome = ""
 
     def drawn(self, ids: list[str]) -> None:

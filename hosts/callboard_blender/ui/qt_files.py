@@ -1,4 +1,4 @@
-"""Finds Qt without blocking the main thread, and finds out whether Qt can open a window on this
+"""Finds Qt without blocking the main thread, and tests whether Qt can open a window on this
 machine.
 
 Blender installs an extension's wheels. The add-on for older versions contains the wheels as files,
@@ -22,7 +22,7 @@ from pathlib import Path
 from callboard.errors import HostError
 from callboard.host import cache_folder
 
-#: Qt aborts the process in which it fails, so it is tried in another process first.
+#: Qt aborts the process in which it fails, so it is tested in a separate process first.
 _PROBE = (
     "import sys; sys.path[:] = {path!r}; from PySide6.QtWidgets import QApplication as A; A([])"
 )
@@ -33,7 +33,7 @@ _LINES = 4
 
 
 class QtSearch:
-    """Looks for PySide6 in a thread of its own. Make, poll and end it on the main thread."""
+    """Looks for PySide6 in a separate thread. Make, poll and end it on the main thread."""
 
     def __init__(self, bundled: Path) -> None:
         """Start the search. ``bundled`` is the folder with the add-on's wheels, if there is one.
@@ -47,8 +47,8 @@ class QtSearch:
         self._ended = False
         self._installed = find_spec("PySide6") is not None
         if (loaded := sys.modules.get("PySide6")) is not None:
-            # Qt is still loaded from an earlier time when the add-on was enabled, but its folder
-            # may no longer be on the path.
+            # Qt is still loaded from the last time that the add-on was enabled, but its folder may
+            # no longer be on the path.
             folder = str(Path(loaded.__file__ or "").parents[1])
             self.folder = folder if folder not in sys.path else None
         if not self._installed and not self._wheels:
@@ -137,7 +137,8 @@ def _unpacked(wheels: Sequence[Path]) -> Path:
         with suppress(FileExistsError):
             Path(partial).rename(folder)
     finally:
-        # Something is left to remove only if another Blender was faster, or the disk is full.
+        # The temporary folder still exists only if another Blender process was faster, or the disk
+        # is full.
         shutil.rmtree(partial, ignore_errors=True)
     return folder
 

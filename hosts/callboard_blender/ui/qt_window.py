@@ -1,7 +1,7 @@
 """The large panel as a window of the Blender process.
 
-Blender doesn't run a Qt loop. While the window is open, the timer that serves calls gives Qt a
-moment each time it fires. Importing this module doesn't load Qt.
+Blender doesn't run a Qt loop. While the window is open, the timer that serves calls also lets Qt
+work briefly each time it fires. Importing this module doesn't load Qt.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from callboard_blender.ui.qt_files import QtSearch
 if TYPE_CHECKING:
     from callboard_ui.panel import Panel
 
-#: Milliseconds of one tick that Qt may take. The rest of its work waits for the next tick.
+#: Milliseconds that Qt may use in one tick. The rest of its work waits for the next tick.
 _MOST_MS = 10
 
 
@@ -49,8 +49,8 @@ class QtWindow:
         return self._panel
 
     def open(self, server: Callboard) -> None:
-        """Open the window, or first begin to find out whether Qt works on this machine. If the
-        window is already open, bring it to the front. On failure, ``problem`` says why."""
+        """Open the window, or first start to test whether Qt works on this machine. If the window
+        is already open, bring it to the front. On failure, ``problem`` says why."""
         self.problem = None
         if self._panel is not None:
             self._panel.raise_()
@@ -88,8 +88,8 @@ class QtWindow:
             self._lend(_MOST_MS)
 
     def shut_down(self) -> None:
-        """Close the window, and end Qt if we started it. Qt's modules stay, because Python can't
-        load them twice. Idempotent."""
+        """Close the window, and end Qt if we started it. Qt's modules stay loaded, because Python
+        can't load them twice. Idempotent."""
         self.close()
         app, self._app = self._app, None
         if app is not None:

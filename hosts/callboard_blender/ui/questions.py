@@ -141,7 +141,7 @@ residence.on_show = close_ended
 
 def draw_mark(header: Any, context: Any) -> None:
     """Draw the mark at the start of the 3D view's header, where it is visible even if the sidebar
-    is closed. It is always there, so nothing beside it moves when a question arrives."""
+    is closed. The mark is always there, so nothing next to it moves when a question arrives."""
     drawn.add(heading())
     asked = bool(residence.snapshot.questions)
     row = header.layout.row()

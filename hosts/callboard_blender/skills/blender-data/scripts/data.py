@@ -1,4 +1,4 @@
-"""The tools of the skill ``blender-data``."""
+"""The tools of the ``blender-data`` skill."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from callboard.skill import expect
 from callboard_blender.parts.curves import driver_json
 from callboard_blender.parts.data_blocks import drivers
 
-#: Seconds for which one slice of the work may hold the main thread.
+#: Seconds for which one slice of the work may block the main thread.
 SLICE = 0.005
 #: Maximum number of names in an answer, for each kind.
 _MOST = 200

@@ -1,4 +1,4 @@
-"""The tool of the skill ``blender-library``."""
+"""The tool of the ``blender-library`` skill."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _override(collection: Any, instance: bpy.types.Object | None) -> Any:
 
 
 def _hang(collection: Any, empty: bpy.types.Object) -> None:
-    """Parent the overrides to the empty that instanced the originals, at the same places."""
+    """Parent the overrides to the empty that instanced the originals, and keep their positions."""
     offset = Matrix.Translation(-collection.instance_offset)
     empty.instance_type, empty.instance_collection = "NONE", None
     for obj in collection.all_objects:

@@ -1,4 +1,4 @@
-"""The tools of the skill ``blender-modelling``. Each returns counts of the result."""
+"""The tools of the ``blender-modelling`` skill. Each returns counts of the result."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def bind_to_armature(ctx: Any, name: str, armature: str, weights: str = "existin
 
 
 def _weigh(obj: Any, rig: Any) -> None:
-    """Give the vertices weights for the bones near them, as Blender's own operator does."""
+    """Assign each vertex weights for the bones near it, as Blender's own operator does."""
     chosen = [obj, rig]
     context = {"object": rig, "active_object": rig, "selected_objects": chosen}
     context["selected_editable_objects"] = chosen
