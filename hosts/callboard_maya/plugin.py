@@ -1,5 +1,5 @@
-"""The plug-in that Maya's Plug-in Manager switches on and off, with the menu, and the server that
-the menu controls."""
+"""The plug-in that the artist switches on and off in Maya's Plug-in Manager. It consists of a menu
+and the server that the menu controls."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MayaPlugIn(QtPlugIn):
         maya_utils.executeDeferred(self.ready)
 
     def ready(self) -> None:
-        if self.loaded:  # The plug-in may have been unloaded since.
+        if self.loaded:  # The plug-in may have been unloaded in the meantime.
             self._build_menu()
             super().ready()
 

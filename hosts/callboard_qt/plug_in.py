@@ -20,8 +20,8 @@ log = logging.getLogger(__name__)
 
 
 class QtPlugIn(ABC):
-    """The plug-in of one application, with at most one server. ``application`` is its name in the
-    artist's words. Use it on the main thread."""
+    """The plug-in of one application, with at most one server. ``application`` is the name by which
+    the artist knows the application. Use it on the main thread."""
 
     def __init__(self, application: str, make_host: MakeHost, options: Options) -> None:
         # Imported here, so that a Python without Qt can show this class's documentation.
@@ -96,7 +96,7 @@ class QtPlugIn(ABC):
     # -- the menu -------------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Start the server and report how that went."""
+        """Start the server and report the result."""
         self.load()
         residence = self.__residence
         if residence is None or residence.server is not None:

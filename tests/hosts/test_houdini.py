@@ -793,7 +793,7 @@ def test_a_bundle_that_follows_a_pattern_is_not_changed(bench: Bench) -> None:
     cube = bench.cube("Cube")
     hou.addNodeBundle("Smart")
     hou.session.scene.patterns["Smart"] = "/obj/*"
-    with pytest.raises(HostError, match="a pattern decides"):
+    with pytest.raises(HostError, match="a pattern determines"):
         bench.call("structure__add_to_group", {"name": "Smart", "objects": [cube]})
     with pytest.raises(HostError, match="can't be a bundle's name"):
         bench.call("structure__create_group", {"name": "a.b"})

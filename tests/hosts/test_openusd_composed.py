@@ -201,7 +201,7 @@ def test_what_a_relocation_places_is_copied_or_refused_with_why(
     )
     scene.files.open(written(tmp_path, "shot.usda", body))
     before = scene.text()
-    with pytest.raises(HostError, match="a relocation, decides what is there"):
+    with pytest.raises(HostError, match="a relocation, determines what is there"):
         scene.call("scene__rename", {"name": "/Hero/Arm", "new_name": "Leg"})
     assert scene.text() == before
     assert scene.call("scene__transform", {"name": "Hand", "translate": [1, 2, 3]})["verified"]

@@ -1,1 +1,1 @@
-"""Houdini's own names, undo and events."""
+"""The parts of the adapter that handle Houdini's names, undo and events."""

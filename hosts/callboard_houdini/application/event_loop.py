@@ -1,8 +1,8 @@
 """Detects whether Houdini's own loop is running.
 
 Houdini's message windows aren't modal windows of Qt. While such a window waits for the artist,
-inside the call that opened it, Qt still handles events, including ours. Meanwhile, Houdini's own
-loop doesn't run deferred functions, which reveals the window.
+inside the call that opened it, Qt still handles events, including ours. Houdini's own loop doesn't
+run deferred functions during that time, which is how callboard detects the window.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class HoudiniEventLoop:
         #: True once Houdini has run a deferred function. Before that, its silence means nothing.
         self._answered = False
         self._closed = False
-        #: Qt's timeouts since the function was deferred. A long cook holds up both loops. After it,
-        #: Houdini's loop runs before Qt's second timeout.
+        #: Number of Qt timeouts since the function was deferred. A long cook holds up both loops.
+        #: After it, Houdini's loop runs before Qt's second timeout.
         self._timeouts = 0
         self._timer = QTimer(interval=ALONE_MS)
         self._timer.timeout.connect(self._still_silent)

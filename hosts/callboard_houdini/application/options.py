@@ -1,4 +1,4 @@
-"""The artist's preferences, in their own file beside Houdini's."""
+"""The artist's preferences, in a separate file next to Houdini's own."""
 
 from __future__ import annotations
 

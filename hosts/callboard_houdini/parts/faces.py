@@ -63,13 +63,13 @@ def refuse(node: hou.ObjNode, faces: Sequence[int] | None) -> None:
 
 
 def refuse_materials_of_faces(node: hou.ObjNode, done: str) -> None:
-    """Raise HostError when our node assigns materials by face numbers, because these would mean
-    different faces once the object is ``done``, such as ``triangulated``."""
+    """Raise HostError when our node assigns materials by face numbers, because the numbers would
+    refer to different faces once the object is ``done``, such as ``triangulated``."""
     if any(_entries(node).values()):
         raise HostError(
-            f"'{node.name()}' assigns materials by face number, and the numbers would mean other"
-            f" faces once it is {done}; give the whole object one material with materials__assign"
-            " first"
+            f"'{node.name()}' assigns materials by face number, and the numbers would refer to"
+            f" different faces once it is {done}; give the whole object one material with"
+            " materials__assign first"
         )
 
 

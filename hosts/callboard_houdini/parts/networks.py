@@ -1,4 +1,4 @@
-"""Nodes of any network by path, for the skill ``houdini-networks``."""
+"""Finds nodes of any network by path, for the ``houdini-networks`` skill."""
 
 from __future__ import annotations
 

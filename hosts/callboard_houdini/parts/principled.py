@@ -126,7 +126,7 @@ def put(material: hou.OpNode, slot: str, texture: Texture) -> None:
             f"Houdini can't read '{name}'; its suffix must be one of {', '.join(_PICTURES)}"
         )
     if texture.channel is not None and at.channel is None:
-        raise HostError(f"{slot} takes the whole picture in a principled shader; leave out channel")
+        raise HostError(f"{slot} uses the whole picture in a principled shader; leave out channel")
     if texture.channel == "a":
         raise HostError(
             "a principled shader reads the brightness, red, green or blue of a picture, not its"

@@ -1,4 +1,4 @@
-"""The scene's environment, which is an environment light, for the port ``lights``.
+"""The scene's environment, which is an environment light, for the ``lights`` port.
 
 A new picture or color goes to callboard's own light. The artist's lights are switched off and stay
 in the file. If only the strength or rotation is set, the first environment light that is on

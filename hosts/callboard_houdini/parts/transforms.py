@@ -44,9 +44,9 @@ def write(
 
 
 def write_matrix(node: hou.ObjNode, wanted: hou.Matrix4) -> None:
-    """Set the parameters so that the local transform is ``wanted``. The pre-transform stays if the
-    parameters can give ``wanted`` with it, and is reset otherwise. A shear, which parameters can't
-    express, goes into the pre-transform."""
+    """Set the parameters so that the local transform is ``wanted``. The pre-transform is kept if
+    the parameters can produce ``wanted`` with it, and is reset otherwise. A shear, which parameters
+    can't express, goes into the pre-transform."""
     node.setParmTransform(wanted * node.preTransform().inverted())
     if _is(node, wanted):
         return
@@ -82,7 +82,8 @@ def is_plain(node: hou.ObjNode) -> bool:
 
 def require_plain(node: hou.ObjNode) -> None:
     """Raise HostError unless the object's transform is just its scale, Euler XYZ rotation and
-    translation parameters, in that order. Otherwise keys on them would mean something else."""
+    translation parameters, in that order. Otherwise keys on these parameters would have a different
+    meaning."""
     if not is_plain(node):
         raise HostError(
             f"'{node.name()}' has a different transform order, a pivot, a uniform scale or a "

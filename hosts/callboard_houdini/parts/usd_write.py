@@ -19,7 +19,7 @@ class Exporter:
 
     def run(self, chosen: Sequence[hou.ObjNode]) -> None:
         """Write the chosen objects and everything below them. Write the objects above them as well,
-        without their shapes, so that the chosen objects keep their places."""
+        without their shapes, so that the chosen objects keep their world transforms."""
         whole = {node.path() for node in chosen}
         needed = set(whole)
         for node in chosen:

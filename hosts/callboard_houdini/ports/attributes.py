@@ -1,4 +1,4 @@
-"""The port ``attributes``: any attribute of any object. Attributes are the object's parameters; a
+"""The ``attributes`` port: any attribute of any object. Attributes are the object's parameters; a
 new attribute is a spare parameter."""
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from callboard_houdini.parts.assets import refuse_inside_asset
 from callboard_houdini.parts.parms import holds_file, refuse_keyed, runs_code
 from callboard_houdini.parts.transforms import CHANNELS
 
-#: The pattern also keeps a name from leading to another node.
+#: The pattern also prevents a name from referring to a different node.
 _NAME = re.compile(r"[A-Za-z_]\w{0,254}", re.ASCII)
 #: Houdini's types of parameters that hold a value, as the port names them.
 _LISTED = ("int", "float", "string", "toggle", "menu")

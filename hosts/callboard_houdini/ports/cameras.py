@@ -1,4 +1,4 @@
-"""The port ``cameras``. A Houdini scene stores the camera of a render node, but not the
+"""The ``cameras`` port. A Houdini scene stores the camera of a render node, but not the
 camera for pictures of the scene, so callboard marks the latter."""
 
 from __future__ import annotations

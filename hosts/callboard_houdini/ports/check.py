@@ -1,4 +1,4 @@
-"""The port ``check``: facts for checks of the scene."""
+"""The ``check`` port: the facts that checks of the scene need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``docs``: Houdini's documentation of its node types and Python module."""
+"""The ``docs`` port: Houdini's documentation of its node types and Python module."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class HoudiniDocs(KeptDocs):
         category, _, name = entry.name.partition("/")
         types = hou.nodeTypeCategories().get(category)
         kind = types.nodeTypes().get(name) if types is not None else None
-        if kind is None:  # An asset has been uninstalled since.
+        if kind is None:  # The asset has been uninstalled in the meantime.
             return {}
         reported = [
             _reported(parm) for parm in kind.parmTemplates() if parm.type().name() not in _LAYOUT

@@ -1,4 +1,4 @@
-"""The port ``scene.mutate``: changing the scene."""
+"""The ``scene.mutate`` port: changing the scene."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class HoudiniSceneEditor:
         inside = node.parent() or root()
         wired = node.inputs()
         with telling(f"duplicate '{node.name()}'"):
-            # The content of a subnet is copied with it.
+            # A subnet's content is copied with the subnet.
             members = [each for each in family(node) if each.parent() == inside]
             selected = selected_paths()
             copy = hou.copyNodesTo(members, inside)[0]
@@ -112,7 +112,7 @@ class HoudiniSceneEditor:
 
 
 def _wire(node: hou.ObjNode, above: hou.ObjNode | None) -> None:
-    """Wire the object without Houdini's own option to keep its place, which the artist may have
+    """Wire the object without Houdini's own option to keep its position, which the artist may have
     switched on."""
     keeps = node.parm("keeppos")
     before = keeps.eval() if keeps is not None else 0
@@ -132,7 +132,7 @@ def _moved(node: hou.ObjNode, network: hou.Node) -> hou.ObjNode:
     members = [each for each in family(node) if each.parent() == inside]
     selected, paths = selected_paths(), [each.path() for each in members]
     moved = hou.moveNodesTo(members, network)
-    # Houdini selects what it moved.
+    # Houdini selects the nodes that it has moved.
     now = dict(zip(paths, (each.path() for each in moved), strict=True))
     set_selection([now.get(path, path) for path in selected])
     top = moved[0]

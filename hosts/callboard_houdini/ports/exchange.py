@@ -1,4 +1,4 @@
-"""The port ``exchange``: exchanging files with other programs. Houdini reads such files into its
+"""The ``exchange`` port: exchanging files with other programs. Houdini reads such files into its
 own geometry, and writes its geometry to them. It handles FBX and Alembic files with nodes that stay
 linked to the file, so these formats aren't offered here."""
 
@@ -36,7 +36,7 @@ class HoudiniExchange(ApplicationExchange):
 
     @cached_property
     def _known(self) -> dict[str, bool]:
-        """Return the results of ``_can`` by suffix, filled in as suffixes are tried."""
+        """Return the results of ``_can`` by suffix, filled in as suffixes are tested."""
         return {}
 
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
@@ -126,7 +126,7 @@ def _matrix(there: Axes, here: Axes) -> hou.Matrix4:
 
 
 def _can(suffix: str) -> bool:
-    """Return whether Houdini writes and reads such files. This is tried once, because Houdini
+    """Return whether Houdini writes and reads such files. This is tested once, because Houdini
     doesn't list the types that it supports, and writes unknown types in its own format."""
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, f"face{suffix}")

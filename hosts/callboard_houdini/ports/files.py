@@ -1,4 +1,4 @@
-"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving hip files."""
+"""The ``filesystem.read`` and ``filesystem.write`` ports: opening and saving hip files."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class HoudiniFiles:
         self.suffixes: tuple[str, ...] = self._opens[:1]
 
     def open(self, path: str) -> Json:
-        """Open the file without asking questions. Houdini drops the open scene before it reads, so
-        foreseeable failures are refused first."""
+        """Open the file without prompting the artist. Houdini drops the open scene before it reads,
+        so foreseeable failures are refused first."""
         starts = dict.fromkeys(self._opens, (_MAGIC,))
         file = openable(path, starts, "a Houdini file", _LICENCE)
         _check_name(file)

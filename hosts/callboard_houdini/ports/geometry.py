@@ -1,4 +1,4 @@
-"""The port ``geometry``: facts about a mesh, and changes to it. Each change is a node at the end of
+"""The ``geometry`` port: facts about a mesh, and changes to it. Each change is a node at the end of
 the object's network, so that the artist sees it and can remove it. The nodes that change faces come
 first, then callboard's node for normals, then its node that subdivides."""
 

@@ -1,4 +1,4 @@
-"""The port ``lights``. The environment is in ``surroundings``."""
+"""The ``lights`` port. The environment is in ``surroundings``."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def _parms(node: hou.ObjNode, kind: str, values: Mapping[str, Any]) -> dict[str,
 
 
 def _cone(node: hou.ObjNode) -> float | None:
-    """Return the full cone of a spot light, or None for another light. The cone includes, on both
+    """Return the full cone of a spot light, or None for any other light. The cone includes, on both
     sides, the delta in which the light fades out beyond Houdini's cone angle."""
     if _kind(node) != "spot":
         return None

@@ -1,4 +1,4 @@
-"""The port ``look``: pictures of the scene for an agent. The artist's view or Houdini's renderer
+"""The ``look`` port: pictures of the scene for an agent. The artist's view or Houdini's renderer
 draws them. Only Houdini with a GUI has this port."""
 
 from __future__ import annotations

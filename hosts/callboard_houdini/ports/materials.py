@@ -1,4 +1,4 @@
-"""The port ``materials``: materials and their objects. New materials are principled shaders in
+"""The ``materials`` port: materials and their objects. New materials are principled shaders in
 /mat."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The port ``render``: rendering to files.
+"""The ``render`` port: rendering to files.
 
 Pictures are rendered by a temporary node in ``/out``, which is removed after each picture. The node
 is a Mantra node, which doesn't need a graphics card, or, without Mantra, an OpenGL node. The answer
@@ -39,7 +39,7 @@ _HIGH = 1080
 
 
 class HoudiniRender(FileRender[hou.ObjNode]):
-    """The port ``render``. ``rendering`` returns a context manager that is entered while Houdini
+    """The ``render`` port. ``rendering`` returns a context manager that is entered while Houdini
     renders."""
 
     def __init__(self, rendering: Callable[[], AbstractContextManager[None]]) -> None:

@@ -1,4 +1,4 @@
-"""The port ``script.execute``: running the agent's code."""
+"""The ``script.execute`` port: running the agent's code."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ class HoudiniScripts:
         return ["python", "hscript"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python code has ``hou`` without importing it. HScript's value is None, and its
-        output is printed."""
+        """Run the code. Python code can use ``hou`` without importing it. The value of HScript code
+        is None, and its output is printed."""
         if language != "hscript":
             return run_python(code, {"hou": hou})
         output, errors = hou.hscript(code)[:2]

@@ -1,4 +1,4 @@
-"""The port ``structure``: groups, empties and visibility. Here a group is a node bundle, which may
+"""The ``structure`` port: groups, empties and visibility. Here a group is a node bundle, which may
 contain objects from any network, and an empty is a null."""
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _own(group: str) -> hou.Bundle:
     bundle = _bundle(group)
     if bundle.pattern() is not None:
         raise HostError(
-            f"a pattern decides what is in '{group}'; change the pattern in the Bundle List"
+            f"a pattern determines the contents of '{group}'; change the pattern in the Bundle List"
         )
     return bundle
 

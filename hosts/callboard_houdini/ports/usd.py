@@ -1,7 +1,7 @@
-"""The port ``usd``: USD files, with the OpenUSD that comes with Houdini.
+"""The ``usd`` port: USD files, with the OpenUSD that comes with Houdini.
 
 This module translates objects and USD prims one to one, so that names, hierarchy and colors
-survive. Houdini's own import goes through LOPs, which the skill ``houdini-networks`` can build.
+survive. Houdini's own import goes through LOPs, which the ``houdini-networks`` skill can build.
 """
 
 from __future__ import annotations

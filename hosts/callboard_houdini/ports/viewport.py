@@ -1,4 +1,4 @@
-"""The port ``viewport``: pictures of the active 3D view. Only Houdini with a GUI has this
+"""The ``viewport`` port: pictures of the active 3D view. Only Houdini with a GUI has this
 port."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def drawn(viewer: hou.SceneViewer, width: int, height: int, *, beauty_only: bool
     frame = hou.frame()
     with TemporaryDirectory(prefix="callboard-") as folder:
         file = Path(folder, "viewport.png")
-        # These settings are a copy, so that the artist's own flipbook settings stay.
+        # These settings are a copy, so that the artist's own flipbook settings don't change.
         settings = viewer.flipbookSettings().stash()
         settings.frameRange((frame, frame))
         settings.output(file.as_posix())

@@ -1,1 +1,1 @@
-"""3ds Max's own names, undo and events."""
+"""The parts of the adapter that handle 3ds Max's names, undo and events."""

@@ -12,7 +12,7 @@ from callboard_qt import later
 
 
 def acts() -> Mapping[str, Callable[..., Any]]:
-    """Return the actions, as ``Host.acts`` describes them. 3ds Max doesn't list the words that a
+    """Return the actions, as ``Host.acts`` describes them. 3ds Max doesn't list the values that a
     property accepts, so there are no menus."""
     return {"undo": pymxs.run_undo, "play": _play}
 

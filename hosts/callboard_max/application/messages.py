@@ -12,7 +12,7 @@ from callboard_qt import Act, Messages
 #: The name by which all our callbacks are removed.
 ID = "callboard"
 
-#: The work that keeps 3ds Max busy between two events, in the artist's words.
+#: The work that keeps 3ds Max busy between two events, in the artist's terms.
 SPANS = (
     ("systemPreNew", "systemPostNew", "making a new scene"),
     ("systemPreReset", "systemPostReset", "resetting the scene"),

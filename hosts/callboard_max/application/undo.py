@@ -1,6 +1,6 @@
 """Undo steps in 3ds Max's own list, one per call.
 
-3ds Max doesn't show its list. It counts all changes ever recorded, which shows whether a call
+3ds Max doesn't expose its list. It counts all changes ever recorded, which shows whether a call
 changed anything, and whether our newest step is still the newest of all.
 """
 
@@ -17,7 +17,7 @@ from callboard_qt import OpenStep, UndoSteps
 
 
 def _scene_now() -> list[tuple[object, ...]]:
-    """Return the data in which most changes are visible: the objects, their names and places."""
+    """Return the data that most changes affect: the objects, their names and their transforms."""
     return [
         (handle(node), str(node.name), *(getattr(row, axis) for row in rows for axis in "xyz"))
         for node in objects()

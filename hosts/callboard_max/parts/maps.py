@@ -22,7 +22,7 @@ _CHANNELS = "rgba"
 
 
 def driving(material: Material, slot: str) -> Any:
-    """Return the map that decides the value, or None."""
+    """Return the map that determines the value, or None."""
     source = getattr(material, slot)
     return source if source is not None and getattr(material, f"{slot}_on") else None
 
@@ -92,8 +92,8 @@ def constant(value: float) -> Any:
 
 
 def constant_of(material: Material, slot: str) -> float | None:
-    """Return the number of a map made by :func:`constant`, 1 if there is no map, or None when
-    another map decides the value."""
+    """Return the number of a map made by :func:`constant`, 1 if there is no map, or None when a
+    different map determines the value."""
     source = driving(material, slot)
     if source is None:
         return 1.0

@@ -18,7 +18,7 @@ from callboard_qt import LineOfSight, between
 #: The step beyond a face after which the search for the next face starts, as a fraction of the
 #: distance to the face that was passed.
 _STEP = 1e-5
-#: Maximum number of faces behind one another in an object.
+#: Maximum number of an object's faces that are behind one another on the line.
 _MOST_FACES = 100
 
 
@@ -40,8 +40,8 @@ def first_hit(sight: LineOfSight, rendered: bool) -> tuple[str, Point] | None:
 def artists_sight(
     aspect: float, x: float, y: float, boxes: Iterable[tuple[Point, Point]]
 ) -> LineOfSight | None:
-    """Return the line of sight in the active view as ``viewport.drawn`` fits it into a picture of
-    another shape, or None if the point is on the bars beside the view."""
+    """Return the line of sight in the active view, which ``viewport.drawn`` fits into a picture of
+    a different shape, or None if the point is on the bars next to the view."""
     size = rt.getViewSize()
     shape = float(size.x) / float(size.y)
     across = 0.5 + (x - 0.5) * max(1.0, aspect / shape)

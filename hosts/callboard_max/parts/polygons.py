@@ -95,7 +95,7 @@ def _used(ops: Any, base: Any, channel: int) -> bool:
 
 
 def _counted(count: Any) -> range:
-    """Return the numbers that 3ds Max gives to that many items, beginning at one."""
+    """Return the numbers that 3ds Max assigns to that many items, starting at one."""
     return range(1, int(count) + 1)
 
 

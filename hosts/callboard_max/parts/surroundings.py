@@ -1,4 +1,4 @@
-"""The scene's environment for the port ``lights``. The environment is an Arnold dome.
+"""The scene's environment for the ``lights`` port. The environment is an Arnold dome.
 
 A new picture or color goes to callboard's own dome. The artist's domes and environment map are
 switched off and stay in the file. Setting only the strength or rotation changes the first dome that
@@ -26,7 +26,7 @@ _LINEAR = (".hdr", ".exr")
 
 
 def read() -> Json:
-    """Return the environment from the first dome that is on, in the form that the port ``lights``
+    """Return the environment from the first dome that is on, in the form that the ``lights`` port
     reports."""
     domes = _shining()
     reported: Json = dict.fromkeys(("path", "color", "sun_elevation", "strength", "rotate"))

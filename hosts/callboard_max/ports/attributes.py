@@ -1,4 +1,4 @@
-"""The port ``attributes``: any attribute of any object. Attributes are the properties of the node's
+"""The ``attributes`` port: any attribute of any object. Attributes are the properties of the node's
 object; a new attribute is a custom attribute of the node."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from callboard_max.parts.driven_values import has, refuse_controlled
 
 #: The pattern also prevents a name from being run as code.
 _NAME = re.compile(r"[A-Za-z_]\w{0,63}", re.ASCII)
-#: The prefix of our definitions, and of the attribute in each.
+#: The prefix of the names of our definitions and of the attribute in each definition.
 _OWN = "callboard_"
 #: 3ds Max's types for an object's own attributes, by callboard's names for the types.
 _TYPES = {

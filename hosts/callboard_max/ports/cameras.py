@@ -1,5 +1,6 @@
-"""The port ``cameras``. New cameras are physical. The lens of any other type of camera follows from
-the angle and the render settings. A 3ds Max scene doesn't say which camera takes the pictures."""
+"""The ``cameras`` port. New cameras are physical. The lens of any other type of camera is derived
+from the angle and the render settings. A 3ds Max scene doesn't record which camera is used for
+pictures."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The port ``check``: facts for checks of the scene. Meshes are triangulated, and their modifiers
-are applied, as the views show them."""
+"""The ``check`` port: the facts that checks of the scene need. Meshes are triangulated, and their
+modifiers are applied, as in the views."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _uvs(mesh: Any, faces: int) -> list[tuple[float, float]] | None:
 
 
 def _counted(count: Any) -> range:
-    """Return the numbers that 3ds Max gives to that many items, beginning at one."""
+    """Return the numbers that 3ds Max assigns to that many items, starting at one."""
     return range(1, int(count) + 1)
 
 

@@ -1,4 +1,4 @@
-"""The port ``docs``: what 3ds Max reports about its classes, properties and functions."""
+"""The ``docs`` port: the facts that 3ds Max reports about its classes, properties and functions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _FUNCTIONS = ("Primitive", "Generic", "MappedGeneric", "MappedPrimitive")
 
 class MaxDocs(KeptDocs):
     """Entries for functions, and for classes such as ``Box``. 3ds Max has no descriptions of
-    either. So a class's text is the name of its superclass, and a function's text is empty."""
+    either. The text of a class is therefore the name of its superclass, and the text of a function
+    is empty."""
 
     def _read(self) -> Iterator[DocEntry]:
         for line in _printed(rt.showClass, "*"):

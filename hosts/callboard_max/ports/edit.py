@@ -1,4 +1,4 @@
-"""The port ``scene.mutate``: changing the scene."""
+"""The ``scene.mutate`` port: changing the scene."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class MaxSceneEditor:
                 transforms.refuse_locked(node)
             local = transforms.local(node)
             with telling(f"parent '{node.name}'"):
-                # 3ds Max keeps the node's place in the world.
+                # 3ds Max preserves the node's world transform.
                 node.parent = above
             if not keep_world:
                 transforms.write_local(node, local)
@@ -99,8 +99,8 @@ class MaxSceneEditor:
 
 
 def _copy(node: Node, above: Node | None, name: str) -> Node:
-    """Copy the node with everything below it. Copies share their materials until one gets a color
-    of its own."""
+    """Copy the node with everything below it. Copies share their materials until one of them is
+    given a different color."""
     made = rt.copy(node)
     made.name = free_name(name)
     made.parent = above

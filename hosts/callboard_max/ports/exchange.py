@@ -1,5 +1,5 @@
-"""The port ``exchange``: exchanging files with other programs. FBX goes through Autodesk's plug-in,
-and USD through Autodesk's component. The other translators use the units set in their dialogs,
+"""The ``exchange`` port: exchanging files with other programs. FBX is handled by Autodesk's
+plug-in, and USD by Autodesk's component. The other translators use the units set in their dialogs,
 which a script can't read."""
 
 from __future__ import annotations

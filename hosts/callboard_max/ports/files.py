@@ -1,4 +1,4 @@
-"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving scenes."""
+"""The ``filesystem.read`` and ``filesystem.write`` ports: opening and saving scenes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class MaxFiles:
     suffixes = (".max",)
 
     def open(self, path: str) -> Json:
-        """Open the file without asking anything. 3ds Max drops the open scene before it reads the
-        file, so this method checks for foreseeable failures first."""
+        """Open the file without prompting the artist. 3ds Max drops the open scene before it reads
+        the file, so this method checks for foreseeable failures first."""
         file = openable(path, {".max": (_MAGIC,)}, "a scene of 3ds Max")
         doing = f"open '{file.name}'; the scene that was open may be closed"
         # Opening isn't an undo step, because 3ds Max clears the list, and with it the step of this

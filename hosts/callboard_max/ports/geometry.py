@@ -1,4 +1,4 @@
-"""The port ``geometry``: facts about a mesh, and changes to it. Subdivision is a TurboSmooth on top
+"""The ``geometry`` port: facts about a mesh, and changes to it. Subdivision is a TurboSmooth on top
 of the stack. Other changes go below the artist's modifiers, into the object itself, which becomes
 an editable poly. An editable mesh remains one unless it is triangulated."""
 
@@ -133,7 +133,7 @@ def _own(name: str) -> Node:
 
 
 def _polygons() -> Any:
-    """Return a modifier that turns anything into an editable poly and keeps its faces."""
+    """Return a modifier that turns any object into an editable poly with the same faces."""
     made = rt.Turn_to_Poly()
     made.removeMidEdgeVertices = False
     return made

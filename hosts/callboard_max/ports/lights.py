@@ -1,4 +1,4 @@
-"""The port ``lights``. New lights are Arnold lights, because Arnold comes with 3ds Max. Only the
+"""The ``lights`` port. New lights are Arnold lights, because Arnold comes with 3ds Max. Only the
 color and intensity of other lights are reported. The environment is in ``surroundings``."""
 
 from __future__ import annotations

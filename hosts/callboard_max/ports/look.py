@@ -1,4 +1,4 @@
-"""The port ``look``: pictures of the scene for an agent. One of the artist's views draws them
+"""The ``look`` port: pictures of the scene for an agent. One of the artist's views draws them
 through a temporary camera, or 3ds Max's renderer draws them. Only 3ds Max with a GUI has this
 port."""
 

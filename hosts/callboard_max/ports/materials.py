@@ -1,4 +1,4 @@
-"""The port ``materials``: materials and their objects. When faces have their own materials, the
+"""The ``materials`` port: materials and their objects. When faces have their own materials, the
 object has a Multi/Sub-Object material, and its editable poly stores, for each face, the number of
 one of that material's parts."""
 
@@ -139,7 +139,7 @@ def _refuse_faces(node: Node) -> None:
 
 
 def _parts(node: Node) -> list[Material | None]:
-    """Return the part of the node's material that each face has."""
+    """Return the part of the node's material that is assigned to each face."""
     count = int(rt.polyop.getNumFaces(node))
     material = node.material
     if material is None or not kept.is_several(material):

@@ -1,4 +1,4 @@
-"""The port ``render``: rendering to files. The scene's own renderer is used, with its settings. The
+"""The ``render`` port: rendering to files. The scene's own renderer is used, with its settings. The
 answer names the renderer and the camera."""
 
 from __future__ import annotations

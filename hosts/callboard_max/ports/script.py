@@ -1,4 +1,4 @@
-"""The port ``script.execute``: running the agent's code."""
+"""The ``script.execute`` port: running the agent's code."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class MaxScripts:
         return ["python", "maxscript"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python code has ``pymxs`` and ``rt`` without importing them. MAXScript's output
-        goes to the Listener."""
+        """Run the code. Python code can use ``pymxs`` and ``rt`` without importing them.
+        MAXScript's output goes to the Listener."""
         if language != "maxscript":
             return run_python(code, {"pymxs": pymxs, "rt": rt})
         try:

@@ -1,4 +1,4 @@
-"""The port ``structure``: groups, empties and visibility. Here a group is a named selection set.
+"""The ``structure`` port: groups, empties and visibility. Here a group is a named selection set.
 Groups made with 3ds Max's menus are objects themselves, and a node can be in only one of them."""
 
 from __future__ import annotations

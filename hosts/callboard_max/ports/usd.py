@@ -1,4 +1,4 @@
-"""The port ``usd``: USD files, with Autodesk's component for 3ds Max, which includes OpenUSD's own
+"""The ``usd`` port: USD files, with Autodesk's component for 3ds Max, which includes OpenUSD's own
 Python modules. The port exists if that component is installed."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def usd_is_there() -> bool:
 
 class MaxUsd:
     def import_usd(self, path: str, parent: str | None) -> Json:
-        # The component reports a damaged file in its log and carries on.
+        # The component reports a damaged file in its log and continues.
         _open(path)
         above = None if parent is None else find(parent)
         before = {handle(node) for node in objects()}

@@ -9,7 +9,7 @@ from qtpy.compat import isalive
 from qtpy.QtCore import Qt
 from qtpy.QtWidgets import QDockWidget, QWidget
 
-#: The name under which 3ds Max remembers the panel's place.
+#: The name under which 3ds Max stores the panel's position.
 NAME = "callboardDock"
 
 _dock: QDockWidget | None = None

@@ -1,1 +1,1 @@
-"""Maya's own names, undo and messages."""
+"""The parts of the adapter that handle Maya's names, undo and messages."""

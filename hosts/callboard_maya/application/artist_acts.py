@@ -1,4 +1,4 @@
-"""The actions that the self-test performs in the artist's place in Maya."""
+"""Actions that the self-test performs as the artist would, in Maya."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ import maya.api.OpenMaya as om
 
 from callboard_qt import Act, Messages
 
-#: The work that keeps Maya busy, in the artist's words, by the names of Maya's conditions.
+#: The work that keeps Maya busy, in the artist's terms, by the names of Maya's conditions.
 CONDITIONS = {
     "playingBack": "playing the animation",
     "playblasting": "a playblast",
     "busy": "a long command",
 }
-#: Work that begins with one message and ends with another, in the artist's words.
+#: Work that begins with one message and ends with another, in the artist's terms.
 SPANS = (
     (om.MSceneMessage.kBeforeNew, om.MSceneMessage.kAfterNew, "making a new scene"),
     (om.MSceneMessage.kBeforeOpen, om.MSceneMessage.kAfterOpen, "opening a scene"),

@@ -12,7 +12,7 @@ class MayaOptions(Options):
         ours = _ours(name)
         if not cmds.optionVar(exists=ours):
             return None
-        # This command's query takes a name, but not in the published stubs.
+        # The query form of this command accepts a name, but the published stubs don't allow one.
         return int(cmds.optionVar(query=ours))  # type: ignore[call-overload]
 
     def write(self, name: str, value: int) -> None:

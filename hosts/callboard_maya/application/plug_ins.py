@@ -24,4 +24,4 @@ def _load(plugin: str) -> None:
     with telling(f"load the plug-in {plugin}"):
         cmds.loadPlugin(plugin, quiet=True)
     if not is_loaded(plugin):
-        raise HostError(f"Maya did not load {plugin}; its Script Editor says why")
+        raise HostError(f"Maya did not load {plugin}; see its Script Editor for the reason")

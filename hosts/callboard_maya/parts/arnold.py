@@ -1,5 +1,4 @@
-"""Arnold's plug-in, which comes with Maya. This module has its lights, and its additions to Maya's
-own lights."""
+"""Makes lights for Arnold, whose plug-in comes with Maya."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _NAMED = {
 
 
 def current_frame() -> float:
-    # The published stubs have this command without its query.
+    # The published stubs don't include the query form of this command.
     frame: float = cmds.currentTime(query=True)  # type: ignore[call-arg]
     return frame
 

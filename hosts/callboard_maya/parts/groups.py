@@ -35,7 +35,7 @@ def members(group: str) -> dict[str, list[int] | None]:
     """Return the objects in the group by path. Each value has the object's faces in the group, or
     is None if all its faces are."""
     inside: dict[str, list[int] | None] = {}
-    # The published stubs have no query of a set's members.
+    # The published stubs don't include the query for a set's members.
     for member in cmds.sets(group, query=True) or []:  # type: ignore[call-overload]
         node, _, part = str(member).partition(".")
         path = _owner(node)

@@ -14,7 +14,7 @@ from callboard_maya.application.names import full_path
 #: The mesh attribute that names the primitive. It survives copying and renaming.
 KIND_ATTRIBUTE = "callboardKind"
 
-#: The primitive by the type of the node that made the mesh. The node exists as long as the history
+#: Primitives by the type of the node that made the mesh. The node exists as long as the history
 #: does.
 _MAKERS = {
     "polySphere": "sphere",

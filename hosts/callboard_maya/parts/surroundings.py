@@ -1,4 +1,4 @@
-"""The scene's environment for the port ``lights``. The environment is an Arnold dome. The artist's
+"""The scene's environment for the ``lights`` port. The environment is an Arnold dome. The artist's
 domes are hidden and stay in the file."""
 
 from __future__ import annotations

@@ -71,7 +71,7 @@ def is_plain(path: str) -> bool:
 
 def require_plain(path: str) -> None:
     """Raise HostError unless the rotation channels are plain Euler XYZ angles. Otherwise keys on
-    them would mean something else."""
+    these channels would have a different meaning."""
     if not is_plain(path):
         raise HostError(
             f"'{bare(path)}' has a rotate axis, a joint orientation or a rotate order other "

@@ -1,4 +1,4 @@
-"""The port ``animation``: the timeline and keys."""
+"""The ``animation`` port: the timeline and keys."""
 
 from __future__ import annotations
 

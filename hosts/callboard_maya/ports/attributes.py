@@ -1,4 +1,4 @@
-"""The port ``attributes``: any attribute of any object. As in Maya itself, an attribute that the
+"""The ``attributes`` port: any attribute of any object. As in Maya itself, an attribute that the
 object doesn't have is searched for on the object's shape."""
 
 from __future__ import annotations
@@ -91,8 +91,8 @@ def _owner(path: str, attribute: str) -> str | None:
 
 
 def _type(plug: str) -> str | None:
-    """Return Maya's type, or None for an attribute without a value of its own, such as an attribute
-    that groups others."""
+    """Return Maya's type, or None for an attribute that has no value, such as one that groups other
+    attributes."""
     try:
         # The published stubs declare the type as a value.
         return str(cmds.getAttr(plug, type=True))

@@ -1,4 +1,4 @@
-"""The port ``cameras``. Maya measures a camera's lens in millimeters and its film in
+"""The ``cameras`` port. Maya measures a camera's lens in millimeters and its film in
 inches. Pictures are taken with the renderable camera. The artist's view stays as it is."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The port ``docs``: Maya's documentation of its commands and node types."""
+"""The ``docs`` port: Maya's documentation of its commands and node types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``scene.mutate``: changing the scene. It uses commands, so that Maya's undo covers the
+"""The ``scene.mutate`` port: changing the scene. It uses commands, so that Maya's undo covers the
 changes."""
 
 from __future__ import annotations

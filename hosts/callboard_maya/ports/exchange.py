@@ -1,4 +1,4 @@
-"""The port ``exchange``: exchanging files with other programs, with the translators of Maya's
+"""The ``exchange`` port: exchanging files with other programs, with the translators of Maya's
 plug-ins."""
 
 from __future__ import annotations

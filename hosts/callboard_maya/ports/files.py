@@ -1,4 +1,4 @@
-"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving Maya scenes."""
+"""The ``filesystem.read`` and ``filesystem.write`` ports: opening and saving Maya scenes."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class MayaFiles:
     suffixes = (".ma", ".mb")
 
     def open(self, path: str) -> Json:
-        """Open the file without asking anything, and without running the file's script nodes. Maya
-        drops the open scene before it reads the file, so this method checks for foreseeable
+        """Open the file without prompting the artist, and without running the file's script nodes.
+        Maya drops the open scene before it reads the file, so this method checks for foreseeable
         failures first."""
         file = openable(path, _STARTS, "a Maya file")
         with telling(f"open '{file.name}'; the scene that was open is closed"):

@@ -1,4 +1,4 @@
-"""The port ``geometry``: facts about a mesh, and changes to it. Subdivision is Maya's smooth mesh
+"""The ``geometry`` port: facts about a mesh, and changes to it. Subdivision is Maya's smooth mesh
 preview, which also shows in renders. Other changes go into the mesh, or to the end of its
 construction history if it has one."""
 

@@ -1,4 +1,4 @@
-"""The port ``lights``. Lights are Maya's own, with Arnold's additions, so the port exists only
+"""The ``lights`` port. Lights are Maya's own, with Arnold's additions, so the port exists only
 while Arnold's plug-in is loaded. The environment is in ``surroundings``."""
 
 from __future__ import annotations
@@ -163,7 +163,7 @@ def _color(shape: str) -> list[float] | None:
 
 
 def _is_scaled(shape: str) -> bool:
-    """Return whether the object's scale decides the light's size. At scale 1 the light is two
+    """Return whether the object's scale determines the light's size. At scale 1 the light is two
     centimeters wide."""
     return str(cmds.nodeType(shape)) in ("areaLight", "aiAreaLight")
 

@@ -1,4 +1,4 @@
-"""The port ``look``: pictures of the scene for an agent. Either the artist's view draws them
+"""The ``look`` port: pictures of the scene for an agent. Either the artist's view draws them
 off-screen, or Maya's renderer renders them. Only Maya with a GUI has this port."""
 
 from __future__ import annotations

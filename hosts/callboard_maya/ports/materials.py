@@ -1,4 +1,4 @@
-"""The port ``materials``: materials and their objects."""
+"""The ``materials`` port: materials and their objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``render``: rendering to files.
+"""The ``render`` port: rendering to files.
 
 The scene's own renderer is used if it is Arnold, Maya Hardware 2.0 or Maya Software. In place of
 any other renderer, Maya with a GUI uses Hardware 2.0. Maya without a GUI uses Maya Software, which
@@ -96,7 +96,7 @@ class MayaRender(FileRender[str]):
         # right one.
         pictures = [each for each in folder.rglob("*") if each.suffix.lower() in PICTURES]
         if not pictures:
-            raise HostError("Maya rendered no picture; its Script Editor may say why")
+            raise HostError("Maya rendered no picture; see its Script Editor for a possible reason")
         return min(pictures, key=lambda each: len(str(each))), engine
 
 
@@ -137,7 +137,7 @@ def _engine() -> str:
 
 
 def _render(engine: str, camera: str, width: int, height: int) -> None:
-    # A renderer that doesn't recognize a camera by its full path would use another one.
+    # A renderer that doesn't recognize a camera by its full path would use a different one.
     camera = str(cmds.ls(camera)[0])
     if engine == _SOFTWARE:
         cmds.render(camera, xresolution=width, yresolution=height)

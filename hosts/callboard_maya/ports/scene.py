@@ -1,4 +1,4 @@
-"""The port ``scene.read``: reading the scene."""
+"""The ``scene.read`` port: reading the scene."""
 
 from __future__ import annotations
 

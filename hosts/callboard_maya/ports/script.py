@@ -1,4 +1,4 @@
-"""The port ``script.execute``: running the agent's code."""
+"""The ``script.execute`` port: running the agent's code."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class MayaScripts:
         return ["python", "mel"]
 
     def execute(self, code: str, language: str) -> object:
-        """Run code. Python code has ``cmds`` and ``mel`` without importing them. MEL's output goes
-        to the Script Editor."""
+        """Run the code. Python code can use ``cmds`` and ``mel`` without importing them. MEL's
+        output goes to the Script Editor."""
         if language == "mel":
             result: object = mel.eval(code)
             return result

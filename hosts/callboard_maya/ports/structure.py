@@ -1,4 +1,4 @@
-"""The port ``structure``: groups, empties and visibility. Here a group is a set, and an empty is a
+"""The ``structure`` port: groups, empties and visibility. Here a group is a set, and an empty is a
 group in Maya's own sense."""
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class MayaStructure:
         return {str(name): str(name) for name in sets if name not in _MAYAS}
 
     def members(self, group: str) -> list[str]:
-        # The published stubs have no query of a set's members.
+        # The published stubs don't include the query for a set's members.
         members = cmds.sets(self._known(group), query=True)  # type: ignore[call-overload]
         objects = cmds.ls(members, type="transform", long=True) if members else None
         return [str(path) for path in objects or []]

@@ -1,4 +1,4 @@
-"""The port ``usd``: USD files, with Autodesk's plug-in for Maya, which includes OpenUSD's own
+"""The ``usd`` port: USD files, with Autodesk's plug-in for Maya, which includes OpenUSD's own
 Python modules. The port exists while that plug-in is loaded."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PLUGIN = "mayaUsdPlugin"
 
 class MayaUsd:
     def import_usd(self, path: str, parent: str | None) -> Json:
-        # The plug-in reports a damaged file in Maya's own window and carries on.
+        # The plug-in reports a damaged file in Maya's own window and continues.
         _stage(path)
         before = set(paths())
         below = {} if parent is None else {"parent": find(parent)}

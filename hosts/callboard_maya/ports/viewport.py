@@ -1,4 +1,4 @@
-"""The port ``viewport``: pictures of the active 3D view. Only Maya with a GUI has this port."""
+"""The ``viewport`` port: pictures of the active 3D view. Only Maya with a GUI has this port."""
 
 from __future__ import annotations
 

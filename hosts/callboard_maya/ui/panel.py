@@ -1,5 +1,5 @@
-"""The dockable panel. Maya stores the panel's place with the window layout and rebuilds the panel
-with a script. At start-up, Maya does this before the server is running."""
+"""The dockable panel. Maya stores the panel's position with the window layout and rebuilds the
+panel with a script. At start-up, Maya does this before the server is running."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""OpenUSD's own names, undo and notices."""
+"""The parts of the adapter that handle OpenUSD's names, undo and notices."""

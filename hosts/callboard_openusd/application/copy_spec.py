@@ -9,8 +9,8 @@ from callboard.errors import HostError
 
 
 def copy_spec(source: Sdf.Layer, path: Sdf.Path, layer: Sdf.Layer, target: Sdf.Path) -> None:
-    """Copy what ``source`` has at ``path`` to ``target`` in ``layer``. Raises HostError if OpenUSD
-    can't copy it."""
+    """Copy the spec at ``path`` in ``source`` to ``target`` in ``layer``. Raises HostError if
+    OpenUSD can't copy it."""
     try:
         done = Sdf.CopySpec(source, path, layer, target)
     except Tf.ErrorException:

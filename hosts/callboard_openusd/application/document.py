@@ -18,8 +18,8 @@ from callboard_openusd.application.patch import ChangedPaths, difference
 
 class OpenStage:
     """One stage. ``shadow`` is its root layer as of the last undo step, and ``touched`` has the
-    paths that have changed since. So the cost of a step depends on its changes, not on the size of
-    the scene, and edits by any script are included."""
+    paths that have changed since. The cost of a step therefore depends on its changes and not on
+    the size of the scene. Edits by any script are included."""
 
     def __init__(self, layer: Sdf.Layer, file: str | None, stamp: object = None) -> None:
         self.layer = layer
@@ -28,7 +28,7 @@ class OpenStage:
             if used not in (layer, self.stage.GetSessionLayer()):
                 used.SetPermissionToEdit(False)
         self.file = file
-        #: The base of the layer's relative paths, wherever it is saved later.
+        #: The base of the layer's relative paths, no matter where the layer is saved later.
         self.folder = Path(file).parent if file else None
         self.selection: list[str] = []
         self.names = NameIndex(self.stage)
@@ -104,7 +104,7 @@ class Document:
 
 
 class UsdPort:
-    """A port that works on whatever stage is open now."""
+    """A port that works on the stage that is currently open."""
 
     def __init__(self, document: Document) -> None:
         self._document = document

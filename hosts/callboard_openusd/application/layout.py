@@ -1,8 +1,8 @@
-"""The prims that are objects of the scene, and the place for new objects.
+"""The prims that are objects of the scene, and the location for new objects.
 
 An object is a transformable prim. If ``/World`` is an active Xform without transform operations, it
-is the scene itself: its children have no parent, and new objects go there. Otherwise new objects go
-to the root.
+is the scene itself: its children have no parent, and new objects are added below it. Otherwise new
+objects are added at the root.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ WORLD = Sdf.Path("/World")
 
 
 def home(stage: Usd.Stage) -> Sdf.Path:
-    """Return the path under which objects without a parent live."""
+    """Return the path under which objects without a parent are added."""
     world = stage.GetPrimAtPath(WORLD)
     return WORLD if world and _is_world(world) else Sdf.Path.absoluteRootPath
 

@@ -1,5 +1,5 @@
-"""An index from an object's name, path or place in the scene to its prim, which saves walking the
-stage for every call."""
+"""An index from an object's name, path or position in the scene to its prim, which saves walking
+the stage for every call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 from callboard_openusd.application.layout import WORLD, is_object, objects_in
 from callboard_openusd.application.patch import ROOT
 
-#: The distance that entries may drift from their counted places before all are counted again.
+#: The distance that entries may drift from their counted positions before all are counted again.
 _DRIFT = 1000
 #: Setting this property turns the prim that is the scene itself into an object.
 _WORLDS_PLACE = WORLD.AppendProperty(UsdGeom.Tokens.xformOpOrder)
@@ -22,19 +22,19 @@ class NameIndex:
     Each later look-up applies the changes since the last one, so its cost depends on their number.
 
     The objects below a prim are next to each other, so a subtree is one slice of the list. The
-    search for a slice starts near the place that it had when the list was last counted.
+    search for a slice starts near the position that it had when the list was last counted.
     """
 
     def __init__(self, stage: Usd.Stage) -> None:
         self._stage = stage
         self._counted = False
         self._order: list[Sdf.Path] = []
-        #: True once a caller has the list, which must not change after that.
+        #: True once a caller has been given the list, which must not change after that.
         self._given = False
         #: Every prim at the time of the count, and whether it is an object. The list is emptied
-        #: once a place is needed.
+        #: once a position is needed.
         self._walked: list[tuple[Sdf.Path, bool]] = []
-        #: The place of each prim at the time of the count, even if the prim isn't an object.
+        #: The position of each prim at the time of the count, even if the prim isn't an object.
         self._places: dict[Sdf.Path, int] = {}
         #: Paths by bare name, or None until a bare name is looked up.
         self._named: dict[str, list[Sdf.Path]] | None = None
@@ -127,11 +127,11 @@ class NameIndex:
                 self._order.remove(WORLD)
         self._walked, self._places, self._named = walked, {}, None
         self._pending.clear()
-        self._drift = 1  # The counted places include the prim that is the scene itself.
+        self._drift = 1  # The counted positions include the prim that is the scene itself.
         self._counted = True
 
     def _place_all(self) -> None:
-        """Find each prim's place from the recorded walk, once."""
+        """Compute each prim's position from the recorded walk, once."""
         walked, self._walked = self._walked, []
         place = 0
         for path, placed in walked:
@@ -185,7 +185,7 @@ class NameIndex:
         while above and not above.IsPseudoRoot():
             after = above.GetNextSibling()
             while after:
-                # Some of these objects may be new and not have a place yet.
+                # Some of these objects may be new and not have a position yet.
                 for first in objects_in(after):
                     start, stop = self._piece(first.GetPath())
                     if start < stop:

@@ -85,7 +85,7 @@ def difference(touched: ChangedPaths, wanted: Sdf.Layer, present: Sdf.Layer) -> 
 
 
 def keep(patch: Patch) -> Patch:
-    """Return the same patch with a layer of its own, so that the original layer may change."""
+    """Return the same patch with its own layer, so that the original layer may change."""
     kept = Sdf.Layer.CreateAnonymous(".usda")
     if ROOT in patch.paths:
         kept.TransferContent(patch.layer)
@@ -123,7 +123,7 @@ def _remove(path: Sdf.Path, target: Sdf.Layer) -> None:
     if spec is None:
         return
     if path.IsPrimPath():
-        # Only ``realNameParent`` gives the parent of a root prim.
+        # Only ``realNameParent`` returns the parent of a root prim.
         del spec.realNameParent.nameChildren[spec.name]
     else:
         spec.owner.RemoveProperty(spec)

@@ -1,4 +1,4 @@
-"""Makes asset paths lead to the same file from another layer."""
+"""Rewrites asset paths so that they lead to the same file from a different layer."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 def asset_from(asset: str, old: Path, new: Path | None) -> str:
     """Return an asset path that was relative to the folder ``old`` as a path relative to ``new``.
     If that is impossible, or ``new`` is None, return an absolute path. A path that isn't relative
-    stays as it is. So does a path that no file below ``old`` has, because it belongs to a search
-    path."""
+    is left as it is. So is a path without a leading dot that leads to no file below ``old``,
+    because it is resolved through a search path."""
     if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
         return asset
     # A package counts as one file, whatever is inside it.

@@ -1,6 +1,6 @@
 """Reads and sets an object's color. The color belongs to the object's own preview material, and is
 also its display color, for programs that don't read materials. The material is below the object, so
-that both are copied, renamed and deleted together. An instance's material is beside the
+that both are copied, renamed and deleted together. An instance's material is next to the
 instance."""
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def read_color(prim: Usd.Prim) -> list[float] | None:
     parts = {tuple(_color_of(part) or ()) for part in _bound_parts(prim)}
     if not parts:
         return own
-    # Faces with a material of their own hide the object's color.
+    # Faces with their own material hide the object's color.
     first = list(parts.pop())
     return first if first and not parts and own in (None, first) else None
 
@@ -51,13 +51,13 @@ def set_color(prim: Usd.Prim, color: Vector) -> None:
         if bound.GetPath() != material.GetPath():
             raise HostError(
                 f"'{prim.GetName()}' can't have a color of its own: the binding"
-                f" '{binding.GetPath()}' decides its material; change it there"
+                f" '{binding.GetPath()}' determines its material; change it there"
             )
     _refuse_unseen(prim, material)
 
 
 def _refuse_unseen(prim: Usd.Prim, material: UsdShade.Material) -> None:
-    """Raise HostError when objects below this one have materials of their own, which would hide the
+    """Raise HostError when objects below this one have their own materials, which would hide the
     color."""
     walk = Usd.PrimRange(prim, Usd.TraverseInstanceProxies())
     shapes = [below for below in walk if below.IsA(UsdGeom.Gprim) and below != prim]
@@ -90,7 +90,7 @@ def _color_of(prim: Usd.Prim) -> list[float] | None:
 
 
 def _bound_parts(prim: Usd.Prim) -> Iterator[Usd.Prim]:
-    """Yield the groups of the object's faces that have a material of their own."""
+    """Yield the groups of the object's faces that have their own material."""
     if not prim.IsA(UsdGeom.Gprim):
         return
     for subset in UsdShade.MaterialBindingAPI(prim).GetMaterialBindSubsets():
@@ -110,7 +110,7 @@ def _show(prim: Usd.Prim, rgb: Gf.Vec3f) -> None:
 
 def _set_lasting(prim: Usd.Prim, attribute: Usd.Attribute, value: object) -> None:
     """Set the value for all times. If there is a single time sample, change the sample, because it
-    wins over the default."""
+    overrides the default."""
     samples = attribute.GetTimeSamples()
     if len(samples) > 1:
         raise HostError(f"the color of '{prim.GetName()}' is animated, so it was left as it is")
@@ -120,7 +120,7 @@ def _set_lasting(prim: Usd.Prim, attribute: Usd.Attribute, value: object) -> Non
 def _own_material(prim: Usd.Prim) -> UsdShade.Material:
     stage, binding = prim.GetStage(), UsdShade.MaterialBindingAPI.Apply(prim)
     bound = binding.GetDirectBinding().GetMaterial()
-    # An instance can't have children of its own, so there the material is beside it.
+    # An instance can't have children of its own, so its material is next to it.
     place = prim.GetPath().AppendChild(_NAME)
     if prim.IsInstance():
         place = prim.GetPath().ReplaceName(f"{prim.GetName()}_{_NAME}")

@@ -116,7 +116,7 @@ def write_matrix(prim: Usd.Prim, matrix: Gf.Matrix4d) -> None:
 
 def set_lasting(attribute: Usd.Attribute, value: object) -> None:
     """Set the value for all times. If there is a single time sample, change the sample, because it
-    wins over the default."""
+    overrides the default."""
     samples = attribute.GetTimeSamples()
     if len(samples) > 1:
         raise HostError(f"'{attribute.GetPath()}' is animated, so it was left as it is")

@@ -1,5 +1,5 @@
-"""Collects what ``get`` and ``details`` leave out about a prim, such as its layers, what it uses,
-and why it isn't visible."""
+"""Collects the facts about a prim that ``get`` and ``details`` leave out, such as its layers, the
+prims that it uses, and why it isn't visible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``attributes``: any attribute of any prim."""
+"""The ``attributes`` port: any attribute of any prim."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def _refusal(there: Usd.Attribute) -> str | None:
     if kind == Sdf.ValueTypeNames.Asset:
         return "it names a file; use materials__set_texture or another tool for files"
     if there.HasAuthoredConnections():
-        return "it is connected to another attribute, which decides its value"
+        return "it is connected to another attribute, which determines its value"
     if there.GetVariability() == Sdf.VariabilityUniform and there.GetNumTimeSamples():
         return "it is declared to be constant over time, but has time samples"
     if str(kind).startswith("opaque") or str(kind) == "group":

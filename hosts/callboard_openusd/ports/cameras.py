@@ -1,4 +1,4 @@
-"""The port ``cameras``. OpenUSD measures a lens and a sensor in tenths of a scene unit. The stage's
+"""The ``cameras`` port. OpenUSD measures a lens and a sensor in tenths of a scene unit. The stage's
 render settings name the camera for pictures."""
 
 from __future__ import annotations

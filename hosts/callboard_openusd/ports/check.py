@@ -1,4 +1,4 @@
-"""The port ``check``: facts for checks of the stage."""
+"""The ``check`` port: the facts that checks of the stage need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``docs``: the documentation of OpenUSD's schemas."""
+"""The ``docs`` port: the documentation of OpenUSD's schemas."""
 
 from __future__ import annotations
 

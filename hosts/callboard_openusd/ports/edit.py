@@ -1,4 +1,4 @@
-"""The port ``scene.mutate``: changing the stage. All edits go to the root layer."""
+"""The ``scene.mutate`` port: changing the stage. All edits go to the root layer."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class UsdSceneEditor(UsdPort):
             return str(path)
         if self._stage.GetPrimAtPath(path):
             raise HostError(
-                f"'{new_name}' is taken by a prim beside '{prim.GetName()}'; use another name"
+                f"'{new_name}' is taken by a sibling of '{prim.GetName()}'; use another name"
             )
         self._move(prim, path)
         return str(path)
@@ -163,7 +163,7 @@ class UsdSceneEditor(UsdPort):
             return self._find(str(path))
         except ObjectNotFound:
             raise HostError(
-                f"'{name}' can't be {doing} here: a prim above it, or a relocation, decides"
+                f"'{name}' can't be {doing} here: a prim above it, or a relocation, determines"
                 " what is there"
             ) from None
 

@@ -1,4 +1,4 @@
-"""The port ``exchange``: exchanging files with other programs. This host reads and writes USD
+"""The ``exchange`` port: exchanging files with other programs. This host reads and writes USD
 files. Formats that plug-ins could add to its OpenUSD aren't offered."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The port ``file``: the contents of stages and the files that their layers name."""
+"""The ``file`` port: the contents of stages and the files that their layers name."""
 
 from __future__ import annotations
 

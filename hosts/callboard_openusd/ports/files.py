@@ -1,4 +1,4 @@
-"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving stages."""
+"""The ``filesystem.read`` and ``filesystem.write`` ports: opening and saving stages."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def read_layer(path: str) -> Iterator[Sdf.Layer]:
             # A package's references are inside it, and can only be resolved from inside.
             layer = Usd.Stage.Open(path).Flatten(False)
         else:
-            # The arguments mean nothing to the format, but they give the file a layer of its own.
+            # The arguments mean nothing to the format, but with them the file has its own layer.
             own = Sdf.Layer.CreateIdentifier(path, {_OWN: uuid4().hex})
             layer = Sdf.Layer.FindOrOpen(own)
     except Tf.ErrorException as error:
@@ -160,7 +160,7 @@ def _keep_used(layer: Sdf.Layer, folder: Path, kept: list[Sdf.Layer], seen: set[
                 known.Reload(force=sys.platform == "win32")
             opened = known or Sdf.Layer.FindOrOpen(str(used))
         except Tf.ErrorException:
-            continue  # The stage is composed without this file, as in other programs.
+            continue  # The stage is composed without this file, as it is in other programs.
         if opened is not None:
             kept.append(opened)
             _keep_used(opened, used.parent, kept, seen)

@@ -1,4 +1,4 @@
-"""The port ``geometry``: facts about a mesh, and changes that don't need modeling tools. This host
+"""The ``geometry`` port: facts about a mesh, and changes that don't need modeling tools. This host
 reads a mesh at one time only, and changes it at that time. A mesh's faces must not change over
 time. Its points may be animated, unless its shading is to change."""
 

@@ -1,4 +1,4 @@
-"""The port ``lights``, and the scene's environment.
+"""The ``lights`` port, and the scene's environment.
 
 ``intensity`` is a radiance in watts per square meter per steradian. For a sun, it is an irradiance
 in watts per square meter. Blender and Cycles write the same units. Our own lights are normalized,

@@ -1,4 +1,4 @@
-"""The port ``materials``: materials and their objects."""
+"""The ``materials`` port: materials and their objects."""
 
 from __future__ import annotations
 
@@ -201,7 +201,7 @@ def _bind(prim: Usd.Prim, material: UsdShade.Material) -> None:
         if bound.GetPath() != material.GetPath():
             raise HostError(
                 f"'{prim.GetName()}' can't have a material of its own: the binding"
-                f" '{decides.GetPath()}' decides its material; change it there"
+                f" '{decides.GetPath()}' determines its material; change it there"
             )
 
 

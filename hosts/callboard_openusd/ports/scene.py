@@ -1,4 +1,4 @@
-"""The port ``scene.read``: reading the stage."""
+"""The ``scene.read`` port: reading the stage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from callboard_openusd.parts.transforms import TIME, read
 from callboard_openusd.parts.whole_object import whole
 
 _PURPOSES = [getattr(UsdGeom.Tokens, name) for name in ("default_", "render", "proxy", "guide")]
-#: The only content of a spec that exists only to contain other specs.
+#: The only content of a spec whose sole purpose is to contain other specs.
 _OVER = ["specifier"]
 #: Number of list entries that are made together.
 _TOGETHER = 50
@@ -69,9 +69,9 @@ class UsdSceneReader:
 
     @telling("read that")
     def whole(self, name: str, users: bool = False) -> Json:
-        """Return what ``get`` and ``details`` leave out, such as the prim's layers, what it uses,
-        and why it isn't visible. OpenUSD doesn't record which prims use a prim, so ``users`` adds
-        nothing. Use ``scene__find`` with ``uses`` to find them."""
+        """Return the facts that ``get`` and ``details`` leave out, such as the prim's layers, the
+        prims that it uses, and why it isn't visible. OpenUSD doesn't record which prims use a prim,
+        so ``users`` adds nothing. Use ``scene__find`` with ``uses`` to find them."""
         return whole(self._document.names.find(name))
 
     def summaries(self) -> Sequence[Json]:

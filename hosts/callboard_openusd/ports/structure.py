@@ -1,4 +1,4 @@
-"""The port ``structure``: groups, empties and visibility. A group is a scope with a collection of
+"""The ``structure`` port: groups, empties and visibility. A group is a scope with a collection of
 objects, which OpenUSD updates when they are renamed or moved."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The port ``usd``: importing and exporting USD files."""
+"""The ``usd`` port: importing and exporting USD files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from callboard_openusd.parts.copies import retarget, shared_in
 from callboard_openusd.parts.instances import owned_parent
 from callboard_openusd.ports.files import read_layer, write_layer
 
-#: The key in a prim's custom data for what :mod:`shapes` and :mod:`lights` store.
+#: The key in a prim's custom data for the data that :mod:`shapes` and :mod:`lights` store.
 _OURS = "callboard"
 #: The mark of a group that a program, not the artist, generated, and Blender's own mark. We don't
 #: write Blender's, because Blender would leave out the marked prim, and with it the conversion of

@@ -1,5 +1,5 @@
-"""The actions that the self-test performs in the artist's place in any Qt application. Use them on
-the main thread."""
+"""Actions that the self-test performs as the artist would, in any Qt application. Use them on the
+main thread."""
 
 from __future__ import annotations
 

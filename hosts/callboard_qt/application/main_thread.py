@@ -4,8 +4,8 @@ An event that is posted to an object of the main thread wakes Qt's own loop. Whi
 posted, there is no timer and no polling.
 
 A modal dialog runs Qt's loop inside itself, in the middle of whatever opened it, so posted
-functions wait until the last dialog is gone. Until then, a thread of callboard's event loop answers
-requests that don't need the host.
+functions wait until the last dialog is gone. Until then, callboard's event loop, on its own thread,
+answers requests that don't need the host.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class QtMainThread(QObject):
         self._closed = False
         self._again = QTimer(self, singleShot=True, interval=AGAIN_MS)
         self._again.timeout.connect(self._still_waiting)
-        #: Events received, and their number at the last check for a missing event.
+        #: The number of events received, and that number at the last check for a missing event.
         self._came = self._came_before = 0
 
     def post(self, fn: Callable[[], None]) -> None:
@@ -108,8 +108,8 @@ class QtMainThread(QObject):
         self._again.start()
 
     def _still_waiting(self) -> None:
-        # Wake Qt only once no more events arrive. Surplus events would pile up for as long as calls
-        # come, because Qt handles all events before its timers.
+        # Wake Qt only once no more events arrive. Surplus events would pile up as long as calls
+        # keep arriving, because Qt handles all events before its timers.
         if self._came == self._came_before:
             self._wake()
         elif self._waiting:
@@ -118,8 +118,8 @@ class QtMainThread(QObject):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Watch the dialog that posted functions wait for. Qt calls this."""
         if event.type() in (QEvent.Type.Hide, QEvent.Type.Close, QEvent.Type.DeferredDelete):
-            # Check again once Qt is done with the dialog, because it may refuse to close, or
-            # uncover another dialog.
+            # Check again once Qt is done with the dialog, because the dialog may refuse to close,
+            # or reveal another one.
             self._wake()
         elif event.type() == QEvent.Type.WindowTitleChange and watched is self._dialog:
             self._title = _title(self._dialog)

@@ -1,5 +1,5 @@
 """The callbacks by which an application reports that it is busy, for example saving or rendering.
-Calls from clients wait in the meantime. The application runs the callbacks on its main thread."""
+Calls from clients wait during that time. The application runs the callbacks on its main thread."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Messages:
         self._since: dict[str, float] = {}
 
     def busy_with(self) -> str | None:
-        """Return what the application is doing, in the artist's words, or None. Call it from any
+        """Return what the application is doing, in the artist's terms, or None. Call it from any
         thread."""
         return next((words for words in reversed(self._busy) if self._lasts(words)), None)
 

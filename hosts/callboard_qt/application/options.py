@@ -28,7 +28,7 @@ class Options(ABC):
 
     @property
     def port(self) -> int:
-        """The port number that the server opens. 0 means any free one."""
+        """The port number that the server opens. 0 means any free port."""
         return self.read(_PORT) or 0
 
     @port.setter

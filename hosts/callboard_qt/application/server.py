@@ -15,7 +15,7 @@ MakeHost = Callable[[Callable[[Callable[[], None]], None], Callable[[], str | No
 
 class HostServer:
     """The server of one application. ``port`` returns the artist's choice of a port number when the
-    server starts. 0 means any free one. Use it on the main thread."""
+    server starts. 0 means any free port. Use it on the main thread."""
 
     def __init__(self, make_host: MakeHost, port: Callable[[], int]) -> None:
         self._make_host = make_host

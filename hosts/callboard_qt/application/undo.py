@@ -37,7 +37,7 @@ class _Step:
 
     id: str
     marks: tuple[Hashable, ...]
-    #: True when the step lies directly on top of the previous step in our list.
+    #: True when the step is directly on top of the previous step in our list.
     follows: bool
 
     @property
@@ -88,12 +88,12 @@ class UndoSteps(ABC):
         """Redo the step that was undone last, and return whether that worked."""
 
     def _applied(self, marks: Sequence[Hashable]) -> int | None:
-        """Return how many of these steps, oldest first, the scene holds, or None when that can't be
-        determined."""
+        """Return how many of these steps, oldest first, the scene contains, or None when that can't
+        be determined."""
         return None
 
     def _holds_changes(self, step: OpenStep) -> bool:
-        """Return whether the closed step is the newest. If so, it holds changes, because
+        """Return whether the closed step is the newest. If so, it contains changes, because
         applications drop empty steps."""
         return self._newest() == step.mark
 
@@ -209,7 +209,7 @@ class UndoSteps(ABC):
         self.__replaced = True
 
     def _forget(self) -> None:
-        """Forget all steps, because another step lies on top of them."""
+        """Forget all steps, because another step is on top of them."""
         self.__steps.clear()
         self.__undone.clear()
 

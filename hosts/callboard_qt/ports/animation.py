@@ -1,4 +1,4 @@
-"""A host's port ``animation``, with keys of translate, rotate and scale as applications report
+"""A host's ``animation`` port, with keys of translate, rotate and scale as applications report
 them."""
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class KeyedAnimation(ABC, Generic[_Node]):
 
 
 class SampledBake(KeyedAnimation[_Node]):
-    """The port for an application that can't bake by itself. It reads the poses and sets keys."""
+    """The port for an application that has no way to bake. It reads the poses and sets keys."""
 
     @abstractmethod
     def sample(self, node: _Node, frame: float) -> Components:

@@ -1,4 +1,4 @@
-"""The parts of the port ``check`` that use an application's other ports. They check the materials
+"""The parts of the ``check`` port that use an application's other ports. They check the materials
 of objects, and a camera's view. Use them on the main thread."""
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class ApplicationChecks(ABC):
     """The checks for an application that has neither validators nor a tool that fixes meshes."""
 
     def __init__(self, reader: object, cameras: CamerasPort, materials: MaterialsPort) -> None:
-        #: The port ``scene.read``, perhaps without its optional parts.
+        #: The ``scene.read`` port, perhaps without its optional parts.
         self._reader: Any = reader
         self._cameras = cameras
         self._materials = materials

@@ -1,4 +1,4 @@
-"""The common parts of the port ``exchange`` in applications that read and write other programs'
+"""The common parts of the ``exchange`` port in applications that read and write other programs'
 files with commands and plug-ins. Use them on the main thread. They raise HostError when a
 file can't be read or written."""
 
@@ -35,7 +35,7 @@ from callboard_qt.ports.check import ApplicationChecks
 
 class ApplicationExchange(ABC):
     """Implements the port. ``usd`` returns the host's current port for USD, or None. ``no_usd``
-    then says why there is none and what to do."""
+    then explains why there is none and what to do."""
 
     application: str
     no_usd: str
@@ -47,7 +47,7 @@ class ApplicationExchange(ABC):
         materials: MaterialsPort,
         usd: Callable[[], object | None],
     ) -> None:
-        #: The port ``scene.read``.
+        #: The ``scene.read`` port.
         self._reader: Any = reader
         self._checks = checks
         self._materials = materials
@@ -66,8 +66,8 @@ class ApplicationExchange(ABC):
     def _write(
         self, file: Path, kind: str, objects: Sequence[str] | None, axes: Axes | None
     ) -> None:
-        """Write that file, in an empty folder of our own. If ``objects`` isn't None, only these
-        are selected, with everything below them."""
+        """Write that file, in an empty private folder. If ``objects`` isn't None, only these are
+        selected, with everything below them."""
 
     @abstractmethod
     def _only(self, objects: Sequence[str] | None) -> AbstractContextManager[None]:
@@ -103,10 +103,10 @@ class ApplicationExchange(ABC):
                 self._usd_there().export_usd(path, objects is not None)
             return [path], self._scene_axes()
         if held_to_roots():
-            # The exporter puts the files that the scene uses into the new file, or copies them
-            # beside it.
+            # The exporter puts the files that the scene uses into the new file, or copies them into
+            # its folder.
             refuse_outside(self._used(), "the scene", "exported")
-        # In a folder of our own, no other program can place a link, and a failure leaves nothing
+        # In a private folder, no other program can create a link, and a failure leaves nothing
         # behind.
         with TemporaryDirectory(prefix="callboard-") as apart, self._only(objects):
             written = Path(apart, Path(path).name)

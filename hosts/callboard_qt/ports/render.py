@@ -1,4 +1,4 @@
-"""The port ``render`` for applications that render one picture at a time from a camera."""
+"""The ``render`` port for applications that render one picture at a time from a camera."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class FileRender(ABC, Generic[Camera]):
         self, file: Path, width: int, height: int, camera: Camera, frame: float
     ) -> tuple[Path, str]:
         """Render into the new file, which is alone in its folder and whose suffix is one of
-        PICTURES. Return the file that the application wrote in that folder, perhaps under another
-        name, and the renderer's name."""
+        PICTURES. Return the file that the application wrote in that folder, perhaps under a
+        different name, and the renderer's name."""
 
     def has_light(self) -> bool:
-        """Return whether the scene has a light of its own."""
+        """Return whether the scene has its own light."""
         return True
 
     def made_by(self, engine: str) -> Json:
@@ -114,7 +114,7 @@ class FileRender(ABC, Generic[Camera]):
             TemporaryDirectory(prefix="callboard-") as folder,
             self.telling(f"render '{asked.name}'"),
         ):
-            # The file gets a name of our own, because the application may replace parts of the name
+            # The file gets a neutral name, because the application may replace parts of the name
             # that the artist chose.
             file = Path(folder, f"callboard{asked.suffix.lower()}")
             made, engine = self.draw(file, width, height, camera, frame)

@@ -1,4 +1,4 @@
-"""The tools of the skill ``max-modifiers``. Each tool that changes a stack checks the stack
+"""The tools of the ``max-modifiers`` skill. Each tool that changes a stack checks the stack
 afterwards."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The tools of the skill ``maya-modelling``. A tool that changes something checks that Maya really
+"""The tools of the ``maya-modelling`` skill. A tool that changes something checks that Maya really
 made the change. If Maya didn't, the tool raises HostError, and callboard undoes the call."""
 
 from __future__ import annotations
