@@ -72,9 +72,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The modules for ``callboard stop`` and for the end of a session, loaded in small steps. While the
-#: server's loop is loading code, it answers nobody. Tornado isn't named, because an archive has it
-#: under another name; the last module imports it.
+#: The modules for ``callboard stop`` and for the end of a session, loaded in small steps. The
+#: server's loop can't answer any client while it is loading code. Tornado isn't listed, because it
+#: has a different name in an application's archive. The last module imports it.
 _ENDS = (
     *("html.entities", "callboard.selftest.checks", "callboard.rest.artist_routes"),
     *("callboard.rest.endpoint", "callboard.rest.capability_switches"),
@@ -95,7 +95,7 @@ class Callboard:
     ) -> None:
         self.host = host
         self._policy = PolicyWatch(self._policy_changed)
-        #: The configuration as it was given, and as the machine's policy changes it.
+        #: The configuration as it was given, and the same with the machine's policy applied.
         self._given = config or McpHttpConfig()
         self.config = config = under_policy(self._given)
         self.id = instances.new_id()
@@ -148,7 +148,7 @@ class Callboard:
         self._announcement = instances.Announcement()
 
     def _use_policy(self) -> None:
-        """Put the machine's policy in force, as it stands in the configuration."""
+        """Apply the machine's policy, which is part of the configuration."""
         config, locks = self.config, self.config.locks
         self.capabilities.forbid(config.forbidden)
         self.roots.lock(locks.roots_limit, always_strict=config.always_strict)
@@ -247,7 +247,7 @@ class Callboard:
 
     @cached_property
     def rest(self) -> RestEndpoint:
-        """The endpoint below ``/v1``, made at the first request to it."""
+        """The endpoint under ``/v1``, created at the first request to it."""
         from callboard.rest.artist_routes import artist_routes
         from callboard.rest.capability_switches import offering_routes
         from callboard.rest.endpoint import RestEndpoint
@@ -344,7 +344,7 @@ class Callboard:
         self.guest.run(self._listener.start(access))
 
     def _make_access(self) -> Access:
-        """Return the rules for the port that the listener has now."""
+        """Return the rules for access to the listener's current port."""
         if self.config.auth == "token" and self.token is None:
             self.token = new_token()
         find: Callable[[str], TokenHolder | None] = self.clients.find
@@ -355,7 +355,7 @@ class Callboard:
         return Access(self._listener.port, self.token, find, hosts=hosts, origins=origins)
 
     async def _policy_changed(self) -> None:
-        """Put the machine's new policy in force, or close the port because of it."""
+        """Apply the machine's new policy, or close the port if the policy requires it."""
         in_thread = self.guest.loop.run_in_executor
         try:
             config = await in_thread(None, under_policy, self._given)
@@ -489,13 +489,13 @@ class Callboard:
             self._updates.scene_changed()
 
     def _not_kept(self) -> list[str]:
-        """Return a sentence about each thing that can't be kept because of a disk problem. Call it
-        from any thread."""
+        """Return a sentence about each kind of data that can't be saved because of a disk problem.
+        Call it from any thread."""
         records = None if self.records is None else self.records.trouble
         return [each for each in (records, self._announcement.trouble) if each is not None]
 
     def _note_place(self, folders: list[str]) -> None:
-        """Record later calls with the scene and the project that are open now."""
+        """Note which scene and project are open, for the records of later calls."""
         if self._recorder is not None:
             machine = this_machine()
             place = place_of(self.host.identity, self._scene.file, folders, machine)
@@ -522,7 +522,7 @@ def _why_no_farm(tool: str) -> str | None:
         return None
     return (
         "isn't offered, because no farm is configured. Have the farm's scheduler named in the "
-        "setting farm_scheduler (CALLBOARD_FARM_SCHEDULER), and start callboard again"
+        "farm_scheduler setting (CALLBOARD_FARM_SCHEDULER), and start callboard again"
     )
 
 
@@ -531,7 +531,7 @@ def _skill_paths(host: Host, config: McpHttpConfig) -> list[tuple[Path, SkillSco
         return []
     places = (config.skill_paths, None, host.skill_paths, config.locks.site_skill_paths)
     paths = scoped_paths(host.identity.kind, *places)
-    # Each bundled tool needs a port, whatever capabilities a program declares.
+    # Every bundled tool needs a port, even if a program declares the tool's capabilities.
     return paths if host.ports else [each for each in paths if each[1] != "bundled"]
 
 

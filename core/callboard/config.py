@@ -55,20 +55,20 @@ class ExportTarget:
 class PolicyLocks:
     """The parts of the machine's policy that aren't a server's own settings."""
 
-    #: The policy's name and place, or empty if there is none.
+    #: The policy's name and location, or empty if there is no policy.
     policy: str = ""
     #: False when callboard is switched off.
     enabled: bool = True
-    #: The site's folder, if the policy names it, and the site's folders of skills. Nobody else's
-    #: skills can replace those in them.
+    #: The site's folder, if the policy names it, and the site's folders of skills. Skills from
+    #: elsewhere can't replace the skills in those folders.
     site: str = ""
     site_skill_paths: Sequence[str] = ()
-    #: Folders that every path must lie in, whoever names a root; none for no limit.
+    #: The folders that every path must be in, regardless of the roots. Empty for no limit.
     roots_limit: Sequence[str] = ()
-    #: Folders and digests of the skills and bundles that may be used; None for any.
+    #: Folders and digests of the skills and bundles that may be used. None if all may be used.
     skills_from: Sequence[str] | None = None
     bundles_from: Sequence[str] | None = None
-    #: The only folders that the tools for assets use; none for any.
+    #: The only folders that the tools for assets may use. Empty if they may use any folder.
     assets: Sequence[str] = ()
     #: The least strict policy for each kind of call. Without an artist, a call that the artist has
     #: to allow is refused.
@@ -144,5 +144,5 @@ class McpHttpConfig:
     farm_limit: int = 1000
     #: The command line of a callboard that has Dask; if empty, the command is searched for.
     farm_command: Sequence[str] = ()
-    #: What the machine's policy locks. The server sets it when it starts.
+    #: The settings that the machine's policy locks. The server sets this when it starts.
     locks: PolicyLocks = PolicyLocks()

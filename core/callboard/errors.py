@@ -2,7 +2,7 @@
 derive from these and are defined in that package.
 
 Each has the parts of a JSON-RPC error: a ``code``, a message that says what to do next, and
-optional ``data``. Codes -32xxx are JSON-RPC's and MCP's. Codes -31xxx are ours and lie outside
+optional ``data``. Codes -32xxx are JSON-RPC's and MCP's. Codes -31xxx are ours and are outside
 JSON-RPC's reserved range, as the specification requires.
 """
 
@@ -146,7 +146,8 @@ class HostBusy(HostError):
 
 
 class HostOffline(HostError):
-    """Raised when no running host can take the call, or when the host went away during the call."""
+    """Raised when no running host can handle the call, or when the host went away during the
+    call."""
 
     code = HOST_OFFLINE
 
@@ -165,8 +166,8 @@ class Paused(HostError):
 
 
 class NotRecorded(HostError):
-    """Raised where the setting ``records`` is ``required``, for a call whose record can't be kept.
-    The message says whether the call ran."""
+    """Raised for a call that can't be recorded when the ``records`` setting is ``required``. The
+    message says whether the call ran."""
 
     code = NOT_RECORDED
 

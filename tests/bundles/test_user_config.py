@@ -117,7 +117,7 @@ def test_answers_are_for_the_user_alone(bundles: Bundles, tmp_path: Path) -> Non
         ({"loud": ["maybe"]}, "must be true or false, not 'maybe'"),
         ({"dirs": ["/nowhere/at/all"]}, "there is no directory"),
         ({"model": ["/nowhere.bin"]}, "there is no file"),
-        ({"key": ["a", "b"]}, "takes one value, not 2"),
+        ({"key": ["a", "b"]}, "accepts one value, not 2"),
         ({"kex": ["a"]}, "no setting 'kex'; it has: key, dirs"),
     ],
 )

@@ -33,7 +33,7 @@ def manifest(name: str) -> bytes:
 @pytest.mark.parametrize("name", ["cameras", "Cameras", "jobs", "@cameras/x", "blender-modelling"])
 def test_a_bundle_may_not_have_the_name_of_what_ships(name: str) -> None:
     assert is_shipped_prefix(name.lstrip("@").replace("/", "__"))
-    with pytest.raises(ManifestError, match="is reserved for what ships"):
+    with pytest.raises(ManifestError, match="is reserved for callboard's own"):
         parse_manifest(manifest(name))
 
 

@@ -21,7 +21,7 @@ _MOST_BYTES = 64 * 2**20
 
 @dataclass(frozen=True)
 class Change:
-    """The present and the planned content of a client's file."""
+    """The current and the planned content of a client's file."""
 
     path: Path
     before: str

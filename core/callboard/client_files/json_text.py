@@ -1,5 +1,5 @@
-"""Changes one entry of JSON that people write. Order and indentation stay the same. So do comments
-and trailing commas, for clients that accept them."""
+"""Changes one entry in a JSON file that people write. Order and indentation stay the same. So do
+comments and trailing commas, for clients that accept them."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _SPACE_AND_COMMENTS = re.compile(r"(?:[ \t\r\n]|//[^\r\n]*|/\*.*?\*/)*", re.DOTA
 #: The rest of a line after a value. The pattern can match a line in only one way. Otherwise, the
 #: search would try every way on a line that doesn't match.
 _LINE_END = re.compile(r"(?:[ \t]|/\*(?:[^*\r\n]|\*(?!/))*\*/)*(?://[^\r\n]*)?(?=\r?\n)")
-#: Matched in runs, because matching character by character would need much memory for a long
-#: string.
+#: This matches runs of characters, because matching one character at a time would need much memory
+#: for a long string.
 _STRING = re.compile(r'"[^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*)*"')
 _BARE = re.compile(r"-?[A-Za-z0-9.+-]+")
 _BOM = "\ufeff"
@@ -42,7 +42,8 @@ class _Member:
 
 
 def parsed(text: str, comments: bool = False) -> Any:
-    """Return the text's value. An empty text counts as an empty object. Raises ValueError."""
+    """Parse the text and return its value. An empty text counts as an empty object. Raises
+    ValueError."""
     return _document(text, comments).value
 
 

@@ -1,5 +1,5 @@
-"""The MCP clients that callboard knows: the file and the keys that each uses for its servers,
-according to its own documentation."""
+"""The MCP clients that callboard supports, with the file and the keys that each client uses for its
+servers, according to its own documentation."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class ClientFormat:
 
 
 def formats() -> dict[str, ClientFormat]:
-    """Return the known clients, by the names that the command accepts."""
+    """Return the supported clients, by the names that the command accepts."""
     other = ClientFormat("any other client", "mcpServers", None, remote=_HTTP)
     return {**_assistants(Path.home()), **_editors(Path.home()), "other": other}
 
@@ -217,8 +217,8 @@ def _editors(home: Path) -> dict[str, ClientFormat]:
 
 
 def site_launcher() -> str | None:
-    """Return the site's program, ``bin/callboard`` in the site's folder, or None. It stays the same
-    when the site changes to another version."""
+    """Return the site's program, ``bin/callboard`` in the site's folder, or None. Its path stays
+    the same when the site changes to a different version."""
     site = site_folder()
     return None if site is None else shutil.which(COMMAND[0], path=str(site / "bin"))
 
@@ -226,10 +226,10 @@ def site_launcher() -> str | None:
 def bridge() -> list[str] | None:
     """Return the command with which a client can start the bridge on this machine, or None.
 
-    The site's launcher comes first, because entries last longer than a version's own folder. Inside
-    an application, Python's executable is the application itself, or an interpreter with packages
-    other than the application's. So the executable is used only if callboard is installed for that
-    interpreter.
+    The site's launcher is preferred, because entries last longer than the folder of any one
+    version. Inside an application, Python's executable is the application itself, or an interpreter
+    with packages other than the application's. So the executable is used only if callboard is
+    installed for that interpreter.
     """
     if (launcher := site_launcher()) is not None:
         return [launcher, *COMMAND[1:]]
@@ -242,7 +242,7 @@ def bridge() -> list[str] | None:
 
 
 def _programs() -> Path:
-    """Return the folder of pipx's and uv's programs, which applications don't search."""
+    """Return the folder in which pipx and uv install programs. Applications don't search it."""
     return Path.home() / ".local" / "bin"
 
 

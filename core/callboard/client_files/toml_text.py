@@ -13,7 +13,7 @@ _BOM = "\ufeff"
 
 
 def parsed(text: str) -> Any:
-    """Return the text's value. Raises ValueError."""
+    """Parse the text and return its value. Raises ValueError."""
     try:
         library = import_module("tomllib" if sys.version_info >= (3, 11) else "tomlkit")
         return library.loads(text.removeprefix(_BOM))
@@ -41,8 +41,8 @@ def with_entry(text: str, key: str, name: str, entry: Mapping[str, Any]) -> str:
 def rewritten(text: str, key: str, name: str, entry: Mapping[str, Any] | None) -> str:
     """Return the text with the table, or without it if ``entry`` is None, even if it was written in
     braces or with dotted names. Needs tomlkit, which applications don't include. This may lose
-    comments in a table that has lines of its own, so it is tried last. Raises what tomlkit
-    raises."""
+    comments in a table that has lines of its own, so this is tried last. Raises tomlkit's
+    exceptions."""
     document = import_module("tomlkit").parse(text.removeprefix(_BOM))
     servers = document[key]
     if entry is None:

@@ -14,7 +14,8 @@ _MOST_VALUES = 1_000_000
 
 
 def parsed(text: str) -> Any:
-    """Return the text's value. An empty text counts as an empty mapping. Raises ValueError."""
+    """Parse the text and return its value. An empty text counts as an empty mapping. Raises
+    ValueError."""
     import yaml
 
     try:
@@ -120,8 +121,8 @@ def _into_braces(text: str, node: Any, name: str, value: Mapping[str, Any]) -> s
 
 
 def _line_after(text: str, pair: tuple[Any, Any]) -> int:
-    """Return the start of the line after a pair. The parser's end of a block lies past any comments
-    that follow it, so it isn't used."""
+    """Return the start of the line after a pair. The end that the parser reports for a block is
+    after any comments that follow the block, so it isn't used."""
     last, node = pair
     # An alias's node is elsewhere, so the last known position is that of the text before the alias.
     while node.start_mark.index >= last.start_mark.index:

@@ -1,8 +1,8 @@
-"""The proof by which this user's own page shows an instance that it speaks for the artist.
+"""Proves to an instance that one of this user's own pages acts for the artist.
 
 A client's token isn't enough for that, because an agent holds one. The key is a file that only this
-user can read. Each instance is shown a word that is made from the key for that instance alone, so a
-dishonest instance learns nothing that another instance would accept.
+user can read. Each instance receives a different word, which is derived from the key, so a
+dishonest instance can't learn the word that another instance accepts.
 """
 
 from __future__ import annotations

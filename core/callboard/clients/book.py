@@ -36,10 +36,10 @@ _PATIENCE = 5.0
 
 class KnownClient(NamedTuple):
     """One entry. ``made`` is Unix time in seconds. ``hash`` is the token's hash; the token itself
-    isn't kept. ``remote`` is True when the user has allowed the client to connect from other
-    machines, and ``turned_away`` when the user has refused. Until the user has answered,
-    ``asks_from`` is the address that the client asked from, and ``asks_as`` the name that it gave
-    itself."""
+    isn't kept. ``remote`` is True if the user has allowed the client to connect from other
+    machines. ``turned_away`` is True if the user has refused. Until the user has answered,
+    ``asks_from`` is the address that the client asked from, and ``asks_as`` is the name that it
+    gave itself."""
 
     name: str
     id: str

@@ -68,5 +68,5 @@ def _kept(known: KnownClient) -> str | None:
 
 
 def _file(known: KnownClient) -> Path:
-    # Named by the id, because not every system accepts every name for a file.
+    # The file is named by the id, because not every system accepts every name for a file.
     return data_folder() / "tokens" / known.id

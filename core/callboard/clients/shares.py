@@ -10,8 +10,8 @@ from callboard.clients.holder import TokenHolder
 
 def has_place(holder: TokenHolder, taken: Iterable[TokenHolder], limit: int) -> bool:
     """Return whether the holder may take one more of ``limit`` places, that is, whether it has
-    fewer places than are free. So one client gets at most half of the places, the next one half of
-    the rest, and a place is left for a newcomer."""
+    fewer places than are free. So the first client gets at most half of the places, the second
+    client gets half of the rest, and one place is left for a newcomer."""
     places = list(taken)
     return places.count(holder) < limit - len(places)
 

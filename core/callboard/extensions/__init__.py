@@ -1,6 +1,6 @@
 """The public interface for bundles: host resources and host capabilities.
 
-A bundle imports from here what it would import from ``nimblebrain_bundle_sdk``.
+A bundle imports the same names from here that it would import from ``nimblebrain_bundle_sdk``.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""The files that a host gives a bundle, and the bundle's side of requesting them."""
+"""The files that a host provides to a bundle, and the bundle's side of requesting them."""

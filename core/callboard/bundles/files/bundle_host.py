@@ -13,8 +13,8 @@ from callboard.errors import INTERNAL_ERROR, INVALID_PARAMS, CallboardError, Ski
 
 
 class AsksHost(Protocol):
-    """The part of a tool's context that :func:`host` needs. ``ask`` raises CallboardError, with the
-    answer's code and data, when the host answers with an error."""
+    """The part of a tool's context that :func:`host` needs. If the host answers with an error,
+    ``ask`` raises CallboardError with the error's code and data."""
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]: ...
@@ -35,7 +35,7 @@ class HostCapabilityMissing(SkillError):
 
 
 class HostResourceError(SkillError):
-    """The host answered with an error. ``code`` and ``data`` are the host's."""
+    """The host answered with an error. ``code`` and ``data`` are copied from its error."""
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,8 @@ class HostResources:
         mime_type: str | None = None,
         tags: Sequence[str] | None = None,
     ) -> ListResult:
-        """Return every resource that meets all the conditions: exactly that MIME type, and all of
-        these tags. Raises the same errors as :meth:`read`."""
+        """Return every resource that has exactly this MIME type, if one is given, and all of these
+        tags. Raises the same errors as :meth:`read`."""
         if not self.list_available:
             raise HostCapabilityMissing(CAPABILITY)
         if isinstance(tags, (str, bytes)) or not all(isinstance(tag, str) for tag in tags or ()):
@@ -164,8 +164,8 @@ class HostResources:
 
 
 def offered_by(capabilities: Any) -> Mapping[str, Any]:
-    """Return the part of these capabilities that is about host resources, or an empty mapping if
-    there is no valid one. Older hosts put it under ``experimental``."""
+    """Return the entry for host resources in these capabilities, or an empty mapping if there is no
+    valid entry. Older hosts put the entry under ``experimental``."""
     for slot in ("extensions", "experimental"):
         extensions = capabilities.get(slot) if isinstance(capabilities, Mapping) else None
         offer = extensions.get(CAPABILITY) if isinstance(extensions, Mapping) else None
@@ -175,7 +175,7 @@ def offered_by(capabilities: Any) -> Mapping[str, Any]:
 
 
 def host(ctx: AsksHost | Any) -> HostResources:
-    """Return the host behind a tool's ``ctx``: ``if host(ctx).available: await
+    """Return the host behind a tool's ``ctx``. For example: ``if host(ctx).available: await
     host(ctx).read(uri)``. ``ctx`` is the object that callboard, FastMCP or the ``mcp`` package
     passes to a tool.
 

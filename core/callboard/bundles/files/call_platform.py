@@ -16,8 +16,8 @@ from callboard.workspace.roots import RootsBook
 
 
 class CallPlatform:
-    """The platform that :func:`callboard.extensions.host` asks during one call. The roots are
-    looked up when the tool first asks for files, because most tools never do."""
+    """The platform that :func:`callboard.extensions.host` uses during one call. The roots are
+    looked up when the tool first requests files, because most tools never request any."""
 
     def __init__(self, call: Call, bundle: str, book: RootsBook, workspaces: Workspaces) -> None:
         self._call = call
@@ -27,7 +27,7 @@ class CallPlatform:
         self.client_capabilities: Mapping[str, Any] = {"extensions": workspaces.extensions()}
 
     async def ask(self, method: str, params: Mapping[str, Any]) -> Json:
-        """Return the answer. Runs on the loop. Raises CallboardError."""
+        """Return the answer to a request. Runs on the loop. Raises CallboardError."""
         roots = await self._roots()
         return await self._workspaces.answer(method, params, roots, self._bundle)
 

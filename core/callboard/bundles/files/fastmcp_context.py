@@ -21,7 +21,7 @@ class FastMcpContext:
 
     @property
     def client_capabilities(self) -> Mapping[str, Any]:
-        """The capabilities that the client declared when the session was opened. Empty when they
+        """The capabilities that the client declared when the session was opened. Empty if they
         aren't known."""
         params = getattr(self._session, "client_params", None)
         declared = getattr(params, "capabilities", None)

@@ -2,8 +2,8 @@
 
 A workspace's files are those below its roots, and the uploads. An id is a keyed hash of the path,
 so it survives a restart. Each workspace has its own key, so an id means nothing in another
-workspace. Tags are kept beside the uploads, and in a file's sidecar: ``hero.usda.tags``, one tag
-per line.
+workspace. Tags are stored alongside the uploads, and in a file's sidecar: ``hero.usda.tags``, one
+tag per line.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ MAX_FOLDERS = 20_000
 INDEX = "index.json"
 FILES = "files"
 KEY = "key"
-#: The suffix of a sidecar: a text file beside a file, with its tags.
+#: The suffix of a sidecar, a text file that contains the tags of the file next to it.
 SIDECAR = ".tags"
 MAX_SIDECAR = 4096
 MAX_TAGS = 64
@@ -63,8 +63,8 @@ class TooLarge(Exception):
 
 class FileStore:
     """The files of one workspace. ``roots`` are the absolute paths of folders. ``uploads`` is a
-    separate folder, created at the first upload. Use it from any thread but the main one: it waits
-    for the disk."""
+    separate folder, created at the first upload. Use it from any thread except the main one,
+    because it waits for the disk."""
 
     def __init__(self, roots: Iterable[Path], uploads: Path) -> None:
         self._roots = [Path(os.path.realpath(root)) for root in roots]
@@ -84,8 +84,8 @@ class FileStore:
         return files
 
     def place_of(self, file: StoredFile) -> tuple[int, str] | None:
-        """Return the number of the root that a file is below, and its path relative to that root
-        with forward slashes, or None for an upload."""
+        """Return the number of the root that contains a file, and the file's path relative to that
+        root, with forward slashes. Return None for an upload."""
         for number, root in enumerate(self._roots):
             if file.path.is_relative_to(root):
                 return number, file.path.relative_to(root).as_posix()
@@ -161,7 +161,7 @@ class FileStore:
         return self._paths[file_id]
 
     def _inside(self, path: Path) -> bool:
-        """Return whether resolving links leaves the path unchanged and below a root."""
+        """Return whether the path is below a root and contains no links."""
         real = Path(os.path.realpath(path))
         tops = [*self._roots, self._uploads / FILES]
         return real == path and any(real.is_relative_to(top) for top in tops)
@@ -247,7 +247,7 @@ def _kept_key(folder: Path) -> bytes:
         try:
             with os.fdopen(fd, "wb") as file:
                 file.write(fresh)
-            with suppress(OSError):  # another process made the key first
+            with suppress(OSError):  # a different process made the key first
                 os.link(made, folder / KEY)
         finally:
             made.unlink(missing_ok=True)

@@ -1,7 +1,7 @@
 """The platform's side of ``ai.nimblebrain/host-resources``, with its names and codes.
 
-The platform answers a bundle that requests its workspace's files. The answer is the same for
-another workspace's file, a missing file and an unreadable one, so that nothing leaks.
+The platform answers a bundle that requests its workspace's files. The answer is the same for a file
+in a different workspace, a missing file and an unreadable file, so that nothing leaks.
 """
 
 from __future__ import annotations
@@ -110,7 +110,8 @@ class HostResourcesPlatform:
         else. Raises CallboardError with the contract's code and data."""
         if method not in METHODS:
             raise MethodNotFound(f"method not found: {method}")
-        # Requests are charged before any check, because invalid ones cost as much as valid ones.
+        # Requests count against the limit before they are checked, because invalid requests cost as
+        # much as valid ones.
         if (wait := self._buckets.take((workspace, bundle))) is not None:
             raise RateLimited(wait)
         params = params or {}
@@ -149,7 +150,7 @@ def _content(file: StoredFile, data: bytes) -> dict[str, Any]:
         try:
             return {**content, "text": data.decode("utf-8")}
         except UnicodeDecodeError:
-            pass  # Text in another encoding is sent unchanged, as bytes.
+            pass  # Text that isn't UTF-8 is sent unchanged, as bytes.
     return {**content, "blob": base64.b64encode(data).decode("ascii")}
 
 

@@ -57,8 +57,8 @@ def guess(name: str) -> str:
 
 
 def is_text(mime: str) -> bool:
-    """Return whether a file of this type is sent as text: ``text/*``, and all kinds of JSON, XML
-    and YAML."""
+    """Return whether a file of this type is sent as text. True for ``text/*``, and for all kinds of
+    JSON, XML and YAML."""
     kind = mime.partition(";")[0].strip().lower()
     subtype = kind.rpartition("/")[2]
     return kind.startswith("text/") or any(

@@ -15,8 +15,8 @@ MAX_BUCKETS = 10_000
 
 
 class TokenBuckets:
-    """A bucket per key: ``burst`` tokens at once, ``rate`` per second on average. Use it from any
-    thread."""
+    """One bucket per key. A bucket allows ``burst`` tokens at once, and ``rate`` tokens per second
+    on average. Use it from any thread."""
 
     def __init__(
         self,

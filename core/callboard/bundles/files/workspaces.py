@@ -42,7 +42,7 @@ class Workspaces:
 
     @property
     def offered(self) -> bool:
-        """True when files may be given out, that is, unless the artist has withdrawn
+        """True if bundles may get files, that is, unless the artist has withdrawn
         ``filesystem.read``."""
         return FILESYSTEM_READ not in self._capabilities.withdrawn
 

@@ -52,7 +52,7 @@ class InstallError(SkillError):
 @dataclass(frozen=True)
 class InstalledBundle:
     """A bundle in use. ``folder`` contains its files. It is ``pending`` until
-    :meth:`Bundles.confirm`. ``previous`` is the version to fall back to. ``missing`` are the
+    :meth:`Bundles.confirm`. ``previous`` is the version to fall back to. ``missing`` lists the
     preferred host capabilities that the host lacked when the bundle was installed."""
 
     manifest: BundleManifest
@@ -72,7 +72,7 @@ class InstalledBundle:
         return (self.folder / SKILL).is_file()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the bundle for programs and agents. ``missing_capabilities`` are the preferred
+        """Return the bundle for programs and agents. ``missing_capabilities`` lists the preferred
         host capabilities that this host doesn't provide."""
         return {
             "name": self.name,
@@ -188,9 +188,9 @@ class Bundles:
         return {} if there is None else state
 
     def confirm(self, name: str, version: Path | None = None) -> InstalledBundle:
-        """Confirm the pending version once it has loaded, and remove the version before it.
-        ``version`` is the folder that loaded. Raises InstallError when another version is in use
-        by then, or when there is no such bundle."""
+        """Confirm the pending version once it has loaded, and remove the previous version.
+        ``version`` is the folder of the version that loaded. Raises InstallError when a different
+        version is in use by then, or when there is no such bundle."""
         with self._alone():
             home, state = self._known(name, version)
             _write_state(home, {**state, "pending": False, "previous": None})
@@ -198,9 +198,9 @@ class Bundles:
         return _current(home)
 
     def revert(self, name: str, version: Path | None = None) -> InstalledBundle | None:
-        """Go back from a pending version that did not load to the one before it, or remove the
-        bundle when there is no version before it. Return the bundle in use now. Raises
-        InstallError, as :meth:`confirm` does."""
+        """Go back from a pending version that did not load to the previous version, or remove the
+        bundle if it has no previous version. Return the bundle in use now. Raises InstallError, as
+        :meth:`confirm` does."""
         with self._alone():
             home, state = self._known(name, version)
             if not state.get("pending"):
@@ -210,7 +210,7 @@ class Bundles:
                 return None
             _write_state(home, state["previous"])
             _clear(home)
-            # Lets watchers of this folder notice that another version is in use.
+            # Watchers of this folder then notice that a different version is in use.
             os.utime(self.folder)
         return _current(home)
 
@@ -345,7 +345,7 @@ def _write_state(home: Path, state: dict[str, Any]) -> None:
 
 
 def _write_json(home: Path, name: str, value: dict[str, Any], mode: int = 0o600) -> None:
-    """Write a file, private unless ``mode`` says otherwise: answers may be secrets."""
+    """Write a file. By default it is private, because the user's answers may be secrets."""
     with replacing(str(home / name)) as path:
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
         with os.fdopen(fd, "w", encoding="utf-8") as file:

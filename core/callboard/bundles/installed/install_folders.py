@@ -41,14 +41,14 @@ def project_bundles(project: str | Path) -> Bundles:
 
 
 def site_bundles() -> Bundles | None:
-    """Return the bundles that a studio gives all its users, if any. Hosts only read them."""
+    """Return the bundles that a studio shares with all its users, if any. Hosts only read them."""
     site = site_folder()
     return None if site is None else Bundles(site / "bundles")
 
 
 def places(projects: Sequence[str | Path]) -> list[tuple[Bundles, BundleScope]]:
-    """Return the places to search, the most important first. The site's comes first if the
-    machine's policy names the site."""
+    """Return the bundles of each scope, the most important scope first. The site's bundles are
+    first if the machine's policy names the site, and last otherwise."""
     project_places: list[tuple[Bundles, BundleScope]] = [
         (project_bundles(path), "project") for path in projects
     ]

@@ -1,8 +1,8 @@
 """A bundle's ``manifest.json``, in the format of MCP bundles (MCPB), and the check that a host
 offers the capabilities that the bundle needs.
 
-A manifest is read as values and checked completely before anything is installed. Unknown keys are
-ignored, except inside a capability requirement, where a typo would make the requirement optional.
+A manifest is parsed and checked completely before anything is installed. Unknown keys are ignored,
+except inside a capability requirement, where a typo would make the requirement optional.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class ServerCommand:
             return [fill(text)] if alone is None else _listed(meaning(alone[1]))
 
         command = fill(self.command)
-        # A program that comes with the bundle is given relative to it. Other programs are looked up
-        # on the path.
+        # The path of a program that comes with the bundle is relative to the bundle's folder. Other
+        # programs are looked up on ``PATH``.
         if (folder / command).is_file():
             command = str(folder / command)
         arguments = [argument for text in self.args for argument in several(text)]
@@ -182,8 +182,8 @@ def parse_manifest(data: bytes) -> BundleManifest:
     name = _text(fields, "name", _NAME)
     if is_shipped_prefix(folder_name(name)):
         raise ManifestError(
-            f"the name '{name}' is reserved for what ships with callboard; give the bundle "
-            "another name"
+            f"the name '{name}' is reserved for callboard's own tools and skills; give the "
+            "bundle a different name"
         )
     author = fields.get("author")
     if not isinstance(author, dict):

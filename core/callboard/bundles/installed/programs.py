@@ -1,8 +1,8 @@
-"""Finds a bundle's program on the artist's own path, and never beside the host.
+"""Finds a bundle's program on the artist's own ``PATH``, and never in the host's folder.
 
-Windows would search the folder of the starting application first, then the current folder. Its path
-has aliases that open a store instead of Python. Windows also starts a script such as ``npx.cmd``
-only by its full name.
+Windows would search the folder of the starting application first, then the current folder. Its
+``PATH`` contains aliases that open the Microsoft Store instead of Python. Windows also starts a
+script such as ``npx.cmd`` only by its full name.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def trouble_here(bundle: InstalledBundle) -> str | None:
 
 
 def command_of(bundle: InstalledBundle) -> tuple[list[str], dict[str, str]]:
-    """Return the ``(argv, environment additions)`` with which the bundle's server starts. Raises
+    """Return ``(argv, environment additions)`` for starting the bundle's server. Raises
     ManifestError."""
     server = bundle.manifest.server
     assert server is not None

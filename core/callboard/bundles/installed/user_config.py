@@ -48,7 +48,7 @@ class Setting:
         if self.multiple:
             return [self._one(text) for text in texts]
         if len(texts) != 1:
-            raise SettingError(f"the setting '{self.key}' takes one value, not {len(texts)}")
+            raise SettingError(f"the setting '{self.key}' accepts one value, not {len(texts)}")
         return self._one(texts[0])
 
     def _one(self, text: str) -> Answer:
@@ -155,7 +155,7 @@ def unanswered(settings: Mapping[str, Setting], answers: Mapping[str, Answer]) -
 
 
 def how_to_answer(missing: Sequence[Setting]) -> str:
-    """Return the sentence that asks for the missing settings."""
+    """Return a sentence that explains how to answer the missing settings."""
     asked = ", ".join(f"'{setting.key}' ({setting.title})" for setting in missing)
     flags = " ".join(f"--set {setting.key}=…" for setting in missing)
     return f"it needs {asked}; install it with {flags}"

@@ -1,1 +1,1 @@
-"""Running bundles: their servers' processes are started, watched, restarted and called."""
+"""Starts, watches, restarts and calls the server processes of bundles."""

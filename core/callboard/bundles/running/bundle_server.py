@@ -1,4 +1,4 @@
-"""Starts a bundle's own server, asks for its tools, calls it, and restarts it when it dies."""
+"""Starts a bundle's own server, lists its tools, calls it, and restarts it when it dies."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ from callboard.workspace.roots import RootsBook
 L = TypeVar("L")
 log = logging.getLogger(__name__)
 
-#: Seconds before a server that died is restarted. The pause doubles each time, from the first one
-#: to the longest one.
+#: Seconds before a server that died is restarted. The pause starts at ``FIRST_PAUSE`` and doubles
+#: each time, up to ``LONGEST_PAUSE``.
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 60.0
-#: Seconds that a server must run before the pause is reset to the first one.
+#: Seconds that a server must run before the pause is reset to ``FIRST_PAUSE``.
 HEALTHY = 60.0
 #: Seconds that a call waits for a server that is being started.
 PATIENCE = 15.0
@@ -62,8 +62,8 @@ _CLIENT = {"name": "callboard", "version": __version__}
 class BundleServer:
     """One bundle's server. Make and use it on the loop.
 
-    ``changed`` is called when the tools change. ``opened`` is done once the first start has
-    succeeded (with None) or failed (with the reason).
+    ``changed`` is called when the tools change. ``opened`` is a future. Its result is None if the
+    first start succeeded, or else the reason why it failed.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class BundleServer:
         roots: Callable[[], WorkspaceRoots] | None = None,
     ) -> None:
         """``roots`` returns the roots that the process sees outside calls, by default the host's
-        own. ``changed`` is None for an additional process of a bundle, for clients of another
-        workspace. Such a process isn't asked for its tools."""
+        own. ``changed`` is None for an additional process of a bundle, which serves the clients of
+        a different workspace. The tools of such a process aren't listed."""
         self.bundle = bundle
         self.tools: list[Tool] = []
         self.prompts: list[FunctionPrompt] = []
@@ -132,8 +132,8 @@ class BundleServer:
         return self._workspaces.name(self._roots())
 
     async def roots_changed(self) -> bool:
-        """Notify the process that its roots have changed. If it has read its roots before, wait
-        briefly until it has read them again. Return False if it may still be using the old
+        """Notify the process that its roots have changed. If the process has read its roots before,
+        wait briefly until it has read them again. Return False if it may still be using the old
         roots."""
         connection, talk = self._connection, self._talk
         if connection is None or talk is None:
@@ -300,8 +300,8 @@ class BundleServer:
         caller = Caller(call, roots, self.name, self._book, self._workspaces)
         if talk.stateless or self._processes is None:
             return await self.perform(caller, method, params)
-        # A question in a session doesn't say which call it is for, so each workspace needs its own
-        # process.
+        # In a session, a question doesn't identify the call that it is for, so each workspace needs
+        # its own process.
         async with self._processes.worker(caller) as server:
             return await server.perform(caller, method, params)
 
@@ -320,7 +320,9 @@ class BundleServer:
             if kind == "complete":
                 return answer
             if kind != "input_required":
-                raise BundleError(f"the bundle answered with the unknown type {str(kind)[:40]!r}")
+                raise BundleError(
+                    f"the bundle answered with the unknown result type {str(kind)[:40]!r}"
+                )
             answers = await caller.answers(answer)
         raise BundleError(
             f"the bundle asked {ROUND_LIMIT} times, which is the maximum for one call"

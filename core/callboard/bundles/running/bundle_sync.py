@@ -39,7 +39,8 @@ log = logging.getLogger(__name__)
 Place = tuple[Bundles, SkillScope]
 
 
-#: Serves the given resources instead of those with the given URIs. Returns the URIs that it serves.
+#: Stops serving the given URIs, and then serves the given resources. Returns the URIs that it
+#: serves.
 ServeResources = Callable[[Sequence[str], Sequence[ListedResource]], Sequence[str]]
 
 
@@ -53,9 +54,9 @@ class ServedContents:
 
 
 class BundleSync:
-    """Keeps the served bundles up to date. ``base`` are the search paths for skills, without the
-    bundles'. ``refresh`` may be called from any thread. Everything about servers runs on the
-    loop."""
+    """Keeps the served bundles up to date. ``base`` contains the search paths for skills, except
+    the bundles' paths. ``refresh`` may be called from any thread. Everything about servers runs on
+    the loop."""
 
     def __init__(
         self,
@@ -151,7 +152,7 @@ class BundleSync:
                 continue
             for bundle in installed:
                 why = self._why_not(bundle.folder)
-                # A bundle that may not be used must not take the name of one that may.
+                # A bundle that may not be used must not take the name of a bundle that may be used.
                 if bundle.name not in by_name or (why is None and bundle.name in refused):
                     by_name[bundle.name] = (place, bundle, scope)
                     refused.pop(bundle.name, None)
@@ -243,7 +244,7 @@ class BundleSync:
         return None if name is None else self._skills.get(name)
 
     def missing(self) -> dict[str, tuple[str, ...]]:
-        """Return the missing preferred host capabilities of skills' bundles, by skill."""
+        """Return the preferred host capabilities that skills' bundles are missing, by skill."""
         return {name: bundle.missing for name, bundle in self._skills.items() if bundle.missing}
 
     def in_use(self) -> list[tuple[InstalledBundle, str | None]]:
@@ -260,8 +261,8 @@ class BundleSync:
         ]
 
     def why_absent(self, tool: str) -> str | None:
-        """Return why the tool with this wire name isn't served, if it belongs to a bundle that is
-        held back. Return None for other tools."""
+        """Return why the tool with this wire name isn't served, if it belongs to a bundle that
+        isn't loaded. Return None for other tools."""
         for start, why in self._held_tools.items():
             if tool.startswith(start):
                 return f"isn't served, because its bundle is held back: {why}"

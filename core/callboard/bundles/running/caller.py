@@ -73,7 +73,7 @@ class Caller:
             raise MethodNotFound(f"method not found: {method[:80]}")
         asked = {key: value for key, value in params.items() if key != "_meta"}
         if method == "elicitation/create":
-            # A person who is asked for something must know who is asking.
+            # A person who is asked for something must be able to see who is asking.
             asked["message"] = f"{self._bundle}: {asked.get('message', '')}"
         if method in PASSED_ON:
             asked = shown(asked)
@@ -100,12 +100,12 @@ class Caller:
         (2026-07-28, Multi Round-Trip Requests). Raises the same errors as :meth:`answer`."""
         asked = answer.get("inputRequests", {})
         if not isinstance(asked, dict):
-            raise BundleError("the bundle asked for input in a way that can't be understood")
+            raise BundleError("the bundle's request for input is malformed")
         given: Json = {}
         for key, ask in asked.items():
             method = ask.get("method") if isinstance(ask, dict) else None
             if not isinstance(method, str):
-                raise BundleError("the bundle asked for input in a way that can't be understood")
+                raise BundleError("the bundle's request for input is malformed")
             params = ask.get("params")
             try:
                 given[key] = await self.answer(method, params if isinstance(params, dict) else {})

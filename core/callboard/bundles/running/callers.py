@@ -21,7 +21,7 @@ from callboard.workspace.containment import WorkspaceRoots
 
 log = logging.getLogger(__name__)
 
-#: Seconds for which a server may still ask on behalf of a cancelled call.
+#: Seconds for which a server may still ask questions on behalf of a cancelled call.
 AFTERLIFE = 30.0
 
 
@@ -43,8 +43,8 @@ class Callers:
         #: Cancelled calls, each with the time of its cancellation. The server may still be working
         #: on them.
         self._abandoned: deque[tuple[float, Caller]] = deque()
-        #: The owners of all calls so far, any of which the server's own lines may quote. Read from
-        #: any thread, so it is replaced and never changed.
+        #: The owners of all calls so far. The server's own log lines may quote any of these calls.
+        #: Read from any thread, so it is replaced and never changed.
         self.served: tuple[Owner, ...] = ()
 
     @contextmanager
@@ -63,7 +63,7 @@ class Callers:
     def _note_owner(self, owner: Owner) -> None:
         if owner in self.served:
             return
-        # Everything that an ended session owned belongs to its token's holder.
+        # Everything that an ended session owned belongs to the holder of its token.
         owners = [Owner(one.holder) if one.ended else one for one in (*self.served, owner)]
         self.served = tuple({(one.holder, one.session): one for one in owners}.values())
 

@@ -117,7 +117,8 @@ class ChildProcess:
             stderr=subprocess.PIPE,
             cwd=folder,
             env=dict(env),
-            # A group of its own, so that the processes it starts can be ended with it.
+            # The process gets a group of its own, so that the processes that it starts can be ended
+            # with it.
             start_new_session=os.name == "posix",
             creationflags=NO_WINDOW,
         )
@@ -134,7 +135,7 @@ class ChildProcess:
 
         ``received`` is called with every JSON value that the process sends. ``ended`` is called
         once, with a clause that says why, when the process ends without :meth:`stop`. Both are
-        called on this object's threads, so they must hand over their arguments and return at once.
+        called on this object's threads, so they must pass their arguments on and return at once.
         Call :meth:`taken` for every value once it has been handled.
         """
         self._received = received
@@ -256,7 +257,7 @@ class ChildProcess:
         except subprocess.TimeoutExpired:
             self._kill()
             status = self._process.wait()
-        self._kill_for_good()  # This ends the processes that it left behind.
+        self._kill_for_good()  # This ends the processes that the bundle's process left behind.
         self._outbox.put(None)
         self._ended(self._blame or f"ended with exit status {status}")
 

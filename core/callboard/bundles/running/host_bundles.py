@@ -1,4 +1,4 @@
-"""The bundles of one host. Most hosts have none, and then the code for bundles isn't imported."""
+"""The bundles of one host. A host without bundles doesn't import the code for them."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class HostBundles:
         prompts: PromptRegistry,
         serve_resources: ServeResources,
     ) -> None:
-        """``kind`` is the host's kind. ``base`` are the search paths for skills, without the
-        bundles'. ``serve_resources`` receives the resources that a bundle's server lists."""
+        """``kind`` is the host's kind. ``base`` contains the search paths for skills, except the
+        bundles' paths. ``serve_resources`` receives the resources that a bundle's server lists."""
         self.keeper: BundleSync | None = None
         self._roots = roots
         self._loop = loop
@@ -99,7 +99,7 @@ class HostBundles:
             self._loop.run_in_executor(None, self.keeper.refresh)
 
     def project_changed(self) -> None:
-        """Note that the host has opened another project, which may have its own bundles."""
+        """Note that the host has opened a different project, which may have its own bundles."""
         if self.keeper is not None:
             self.keeper.set_projects(self._projects())
             self.refresh()
@@ -114,7 +114,7 @@ class HostBundles:
         return None if self.keeper is None else self.keeper.why_absent(tool)
 
     def missing(self) -> dict[str, tuple[str, ...]]:
-        """Return the missing preferred host capabilities of skills' bundles, by skill."""
+        """Return the preferred host capabilities that skills' bundles are missing, by skill."""
         return {} if self.keeper is None else self.keeper.missing()
 
     def in_use(self) -> list[tuple[InstalledBundle, str | None]]:

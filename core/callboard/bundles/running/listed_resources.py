@@ -27,7 +27,7 @@ _PROMPT_NAME = re.compile(r"[^\x00-\x1f\x7f]{1,128}")
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[^\x00-\x20\x7f]{1,2000}")
 _VARIABLE = re.compile(r"\{(\+?)([A-Za-z_][A-Za-z0-9_]*)\}")
 
-#: Sends a request to the server, for the call that a context belongs to.
+#: Sends a request to the server on behalf of the call that a context belongs to.
 AskServer = Callable[[AsyncToolContext, str, Json], Awaitable[Json]]
 
 

@@ -44,7 +44,8 @@ def prefix(bundle: str) -> str:
 
 def tools_of(bundle: str, folder: Path, entries: list[Any], run: RunTool) -> list[Tool]:
     """Return the tools that can be served, in the list's order. Others are logged and left out.
-    ``folder`` is the installed version's, so that another version's tools have another origin."""
+    ``folder`` is the folder of the installed version, so that the tools of a different version have
+    a different origin."""
     by_name: dict[str, Tool] = {}
     for entry in entries:
         try:

@@ -49,9 +49,9 @@ class WorkspaceServer(Protocol):
 
 @dataclass(eq=False)
 class WorkspaceProcess:
-    """One process. ``busy`` counts its running calls, ``peers`` are its callers so far. ``moved``
-    is true when the process must still be notified of changed roots, and ``moving`` is locked while
-    that happens."""
+    """One process. ``busy`` counts its running calls, and ``peers`` contains its callers so far.
+    ``moved`` is true when the process must still be notified of changed roots, and ``moving`` is
+    locked while that happens."""
 
     roots: WorkspaceRoots
     server: WorkspaceServer = field(init=False)
