@@ -16,7 +16,7 @@ class Changes(Generic[P]):
 
     #: True while there are listeners; code that notifies often checks this first.
     watched: bool
-    #: Calls all present listeners. If there is only one, this is the listener itself, to save time:
+    #: Calls all current listeners. If there is only one, this is the listener itself, to save time:
     #: every tool call notifies.
     tell: Callable[P, object]
 

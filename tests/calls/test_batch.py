@@ -218,8 +218,10 @@ def test_what_needs_the_loop_is_refused(server: Served, client: FakeClient) -> N
     server.tool("job", lambda: None, execution="async", **MUTATES)
     server.tool("ask", ask, **MUTATES)
     assert "is a job" in failure_of(client, cube("A"), asked("job"))
-    assert "beside the main thread" in failure_of(client, cube("A"), asked("later"))
-    assert "beside the main thread" in failure_of(client, asked("skills__search", query="x"))
+    assert "doesn't run on the main thread" in failure_of(client, cube("A"), asked("later"))
+    assert "doesn't run on the main thread" in failure_of(
+        client, asked("skills__search", query="x")
+    )
     assert "can't contain another batch" in failure_of(
         client, asked("batch__run", calls=[cube("A")])
     )

@@ -75,7 +75,7 @@ def test_what_is_unlike_the_name_is_not_called_the_nearest(
     with pytest.raises(ToolFailed) as failed:
         bench.result(tool, **arguments)
     (sentence,) = (block["text"] for block in failed.value.result["content"])
-    assert "; some of what there is: " in sentence
+    assert "; some of the existing names: " in sentence
     assert "nearest" not in sentence
 
 

@@ -1,4 +1,4 @@
-"""Batch calls, which the tool ``batch__run`` makes. Several calls run as one, with one question to
+"""Batch calls, which the ``batch__run`` tool makes. Several calls run as one, with one question to
 the artist and one undo step. If one of them fails, all are undone.
 
 The calls run in one turn of the main thread, so no other work runs between two of them. The
@@ -39,7 +39,7 @@ from callboard.protocol.peer import Ask, AskFailed, PeerRequest
 
 #: Fields of a change that a brief answer contains.
 _BRIEF = ("changed", "created", "verified", "doubt")
-#: Seconds counted for a call without a time limit when another call in its batch has one.
+#: Seconds counted for a call without a time limit if a different call in its batch has one.
 SECONDS = 10.0
 
 
@@ -149,12 +149,12 @@ def require_plain(tool: GatheredBatch) -> None:
     are loaded."""
     for index, call in enumerate(tool.inner):
         if call.tool.entry.kind == "coroutine":
-            raise _unsuitable(index, call.tool, "runs beside the main thread")
+            raise _unsuitable(index, call.tool, "doesn't run on the main thread")
 
 
 def add_outcomes(call: Call, result: Json) -> None:
-    """Add to a failed batch's result whether its changes were rolled back. Leave the result alone
-    if the batch was never gathered."""
+    """Add to a failed batch's result whether its changes were rolled back. Leave the result
+    unchanged if the batch was never gathered."""
     if isinstance(call.tool, GatheredBatch):
         add_text(result, _put_back_in_words(call.undo))
 
@@ -180,11 +180,11 @@ def _require_suitable(index: int, tool: Tool) -> None:
     if tool.execution == "async":
         raise _unsuitable(index, tool, "is a job")
     if tool.affinity == "any":
-        raise _unsuitable(index, tool, "runs beside the main thread")
+        raise _unsuitable(index, tool, "doesn't run on the main thread")
 
 
 def _unsuitable(index: int, tool: Tool, why: str) -> NotInABatch:
-    return NotInABatch(f"call {index}: {tool.name} {why}, so call it on its own; nothing was run")
+    return NotInABatch(f"call {index}: {tool.name} {why}, so call it separately; nothing was run")
 
 
 def _check(index: int, tool: Tool, arguments: Json) -> None:
@@ -216,7 +216,7 @@ def _perform(batch: Call, inner: list[Call], brief: bool, calls: object) -> Resu
         except ToolRaised as error:
             raise _failed(index, call, _text(error.result)) from None
         except InputNeeded:
-            why = "it asks its client, which a batch can't do; call it on its own"
+            why = "it asks its client, which a batch can't do; call it separately"
             raise _failed(index, call, why) from None
         if result["isError"]:
             raise _failed(index, call, _text(result))

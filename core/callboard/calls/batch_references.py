@@ -1,7 +1,7 @@
 """References inside a batch call, from one of its calls to the result of an earlier one.
 
 ``{"$result": 0, "path": "object.path"}`` is replaced by the value at that path in the structured
-result of the first call. Without ``path``, it is replaced by the whole result. ``path``
+result of the first call. Without ``path``, the reference is replaced by the whole result. ``path``
 consists of object keys and array positions joined by dots, and nothing else.
 """
 
@@ -40,7 +40,7 @@ def require_no_code(tool: str, capabilities: Sequence[str], value: Any, index: i
     if SCRIPT in capabilities and refers(value):
         raise BadReference(
             f"call {index}: {tool} runs code, so none of its arguments can be a {KEY}: a name or "
-            "text from the scene would run unseen; write the values out, or call it on its own"
+            "text from the scene would run unseen; write the values out, or call it separately"
         )
 
 

@@ -1,5 +1,5 @@
-"""Declares the tool that makes several calls as one. :mod:`callboard.calls.batch` runs the tool,
-and is imported by the first batch."""
+"""Declares the tool that combines several calls into one. :mod:`callboard.calls.batch` runs the
+tool, and is imported when the tool is first called."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _SCHEMA: Json = {
 
 
 class BatchTool(Tool):
-    """The tool ``batch__run`` as ``tools/list`` shows it."""
+    """The ``batch__run`` tool, as ``tools/list`` shows it."""
 
 
 def batch_tool() -> BatchTool:
@@ -59,7 +59,7 @@ def batch_tool() -> BatchTool:
 
 def asked_tools(name: str, arguments: Json) -> list[str]:
     """Return the names of the tools that a call uses: the called tool and, for a batch, the tools
-    of its calls. The arguments aren't checked yet, and may be wrong."""
+    of its calls. The arguments haven't been checked yet, so they may be wrong."""
     calls = arguments.get("calls") if name == BATCH else None
     named = (
         [one.get("tool") for one in calls[:MOST_CALLS] if isinstance(one, dict)]

@@ -1,4 +1,4 @@
-"""``breakpoint()`` in a tool: Python's debugger at the terminal of callboard or pytest."""
+"""Makes ``breakpoint()`` in a tool open Python's debugger in callboard's or pytest's terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def stop_here(*args: Any, **kwargs: Any) -> Any:
     """The function for ``sys.breakpointhook``. Call it from any thread.
 
     From then on the call's output goes to the terminal, because the debugger prints there too. If
-    there is no terminal, the call continues and the log says so.
+    there is no terminal, the call continues and a warning is logged.
     """
     import pdb  # This import is only needed for debugging.
 
@@ -36,8 +36,8 @@ def stop_here(*args: Any, **kwargs: Any) -> Any:
     if not _at_a_terminal():
         place = f"{Path(frame.f_code.co_filename).name}:{frame.f_lineno}"
         log.warning(
-            "breakpoint() at %s is skipped, because there is no terminal here: start `callboard "
-            "serve` in one, or `serve --debugpy PORT` and attach an editor",
+            "breakpoint() at %s is skipped, because there is no terminal here; start `callboard "
+            "serve` in a terminal, or use `serve --debugpy PORT` and attach an editor",
             place,
         )
         return None

@@ -1,5 +1,5 @@
-"""One call to one tool: the client that made it, the roots it may see, and how the call ends. Also
-all running calls, and how the artist stops them."""
+"""One call to one tool: the client that made it, the roots it may see, and how the call ends. This
+module also lists all running calls, and stops them for the artist."""
 
 from __future__ import annotations
 
@@ -95,9 +95,9 @@ class Call:
         self.timed_out = False
         self.finished = False
         self.changes_begun = False
-        #: True if a record of the call was kept before the call began.
+        #: True if a record of the call was saved before the call began.
         self.noted = False
-        #: The error that takes the answer's place if the call must be recorded and can't be.
+        #: The error that replaces the answer if the call must be recorded but can't be.
         self.unrecorded: CallboardError | None = None
         self.undo: UndoStep | None = None
         self.main_coroutine: Any = None
@@ -107,7 +107,7 @@ class Call:
         if traced:
             self.context.run(trace.set, traced)
         self._progress = float("-inf")
-        #: True once the client knows that the call is waiting for the application.
+        #: True once the client has been notified that the call is waiting for the application.
         self._says_waiting = False
 
     @property
@@ -130,7 +130,7 @@ class Call:
     def becomes(self) -> str:
         """A sentence that says what happens to the call when its time is up."""
         if self.tool.affinity == "any":
-            return "It keeps running beside the application, and its late answer is dropped."
+            return "It keeps running in the background, and its late answer is dropped."
         return (
             "It is ended, and its changes are rolled back, as soon as its code can be "
             "interrupted; if it needs more time and accepts a limit, pass a longer one."
@@ -155,8 +155,8 @@ class Call:
         self.request.notify("notifications/progress", params)
 
     def hold(self, doing: str | None) -> None:
-        """Report the artist's action that the call's turn is waiting for, or None once the wait is
-        over. Call it on the main thread."""
+        """Report the artist's action that the call is waiting for, or None once the wait is over.
+        Call it on the main thread."""
         self.on_loop(self._wait_for, doing)
 
     def _wait_for(self, doing: str | None) -> None:
@@ -201,7 +201,7 @@ class RunningCalls:
     """The calls that are running, waiting or asking now. Use it on the server's loop."""
 
     def __init__(self, where: str) -> None:
-        """``where`` says where the artist pauses and resumes."""
+        """``where`` describes where the artist can pause and resume callboard."""
         self._where = where
         self._ids = secrets.token_hex(4)
         self.paused = False
@@ -279,7 +279,7 @@ class RunningCalls:
             call.task.cancel()
 
     async def switch_off(self, why: str) -> None:
-        """Refuse every call for this reason, and end those that are under way. With an empty
+        """Refuse every call for this reason, and end the calls that are under way. With an empty
         reason, accept calls again."""
         self.switched_off = why
         if why:
@@ -332,7 +332,7 @@ class RunningCalls:
 
 
 def _closing(call: Call) -> str:
-    """Return the words for a call that was ended because the server stopped."""
+    """Return the message for a call that was ended because the server stopped."""
     name, again = call.tool.name, "call again once the application is open"
     if call.state != "running":
         return f"the application is closing, so {name} did not begin: nothing was changed; {again}"

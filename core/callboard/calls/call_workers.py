@@ -34,8 +34,8 @@ class CallWorkers:
         self._closed = False
 
     async def run(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
-        """Run ``function`` on a thread for this tool and return its result. When the call is given
-        up, a new thread replaces the one that may be stuck."""
+        """Run ``function`` on a thread for this tool and return its result. If the call is
+        abandoned, a new thread replaces the thread that may be stuck."""
         return await self._run(self._ours if tool.ours else self._tools, tool, function, *args)
 
     async def run_on_paths(self, tool: Tool, function: Callable[..., T], *args: Any) -> T:
@@ -59,7 +59,7 @@ class CallWorkers:
 
     def starving(self) -> Json | None:
         """Return ``{waited_ms, running}`` if calls have been waiting for a thread for a long time,
-        or None. ``running`` are the tools that hold the threads."""
+        or None. ``running`` lists the tools that are using the threads."""
         waited = max(self._tools.waited(), self._ours.waited(), self._paths.waited())
         if waited < self._starved:
             return None

@@ -1,7 +1,8 @@
 """The capabilities that this host offers, those that a tool is missing, and the check that every
 call passes.
 
-The same :class:`Capabilities` decide what is advertised, what is refused and what the panel shows.
+The same :class:`Capabilities` object decides what is advertised, what is refused and what the panel
+shows.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ class Offer(NamedTuple):
     #: The declared capabilities that the host has a port for. A program may declare more for tools
     #: of its own, but a bundled tool always needs a port.
     ported: tuple[str, ...] = ()
-    #: The host's ports at that moment, by capability.
+    #: The host's ports when the offer was made, by capability.
     ports: Mapping[str, object] = MappingProxyType({})
 
     def to(self, ships: bool) -> tuple[str, ...]:
@@ -128,7 +129,7 @@ class Capabilities:
         self.decided: Changes[[]] = Changes()
         self._lock = threading.Lock()
         self._changes: Changes[[]] = Changes()
-        #: The present offer with its ports. Replaced as a whole whenever the host's ports or the
+        #: The current offer, with its ports. Replaced as a whole whenever the host's ports or the
         #: artist's choices change.
         self.offer = self._compute()
         self._stop_watching = host.watch(self._host_changed)
@@ -149,7 +150,8 @@ class Capabilities:
         return frozenset(self._withdrawn | self._denied | self.forbidden | off)
 
     def describe(self) -> Json:
-        """Return the offered capabilities, the host's and the withdrawn ones as JSON."""
+        """Return the capabilities as JSON: those that are offered, those of the host, and those
+        that are withdrawn."""
         return {
             "declared": list(self.declared),
             "offered_by_host": list(self.offered_by_host),

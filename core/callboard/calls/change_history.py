@@ -1,6 +1,6 @@
-"""The changes that calls have made here since the server started, in the artist's words and in the
-order in which the calls ended. Changes by other processes aren't recorded, and this server can't
-undo them."""
+"""The changes that calls to this server have made since it started, in the order in which the calls
+ended, and described in the terms that artists use. Changes by other processes aren't recorded, and
+this server can't undo them."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ class ChangeBook:
 
 
 def agents_turn(changes: Sequence[SceneChange]) -> tuple[SceneChange, ...]:
-    """Return the agents' newest changes that can be taken back together, oldest first: the changes
+    """Return the agents' newest changes that can be undone together, oldest first: the changes
     since the artist's last known change, or since a pause."""
     turn: list[SceneChange] = []
     for one in reversed(changes):

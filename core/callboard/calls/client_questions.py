@@ -41,7 +41,7 @@ class BadAnswer(InvalidParams):
 
 
 class AskedTooLate(SkillError):
-    """The tool asked after it had begun to change the scene."""
+    """The tool asked a question after it had begun to change the scene."""
 
 
 class Elicited(NamedTuple):
@@ -57,14 +57,15 @@ class Elicited(NamedTuple):
 
 
 def elicitation(message: str, schema: Mapping[str, Any]) -> Ask:
-    """Return the ask for a form. ``schema`` is a flat object of strings, numbers, booleans and
-    enums (2025-11-25, Elicitation)."""
+    """Return a question that shows the client's user a form. ``schema`` is a flat object of
+    strings, numbers, booleans and enums (2025-11-25, Elicitation)."""
     params = {"mode": "form", "message": message, "requestedSchema": dict(schema)}
     return Ask(ELICIT, params)
 
 
 def url_elicitation(message: str, url: str, elicitation_id: str) -> Ask:
-    """Return the ask for a page that the person visits, for input that the client must not see."""
+    """Return a question that sends the client's user to a web page, for input that the client must
+    not see."""
     params = {
         "mode": "url",
         "message": message,
@@ -75,7 +76,7 @@ def url_elicitation(message: str, url: str, elicitation_id: str) -> Ask:
 
 
 def sampling(messages: str | list[Json], max_tokens: int, **options: Any) -> Ask:
-    """Return the ask for a completion by the client's model. A string is one user message."""
+    """Return a request for a completion by the client's model. A string is one user message."""
     if isinstance(messages, str):
         messages = [{"role": "user", "content": {"type": "text", "text": messages}}]
     return Ask(SAMPLE, {"messages": messages, "maxTokens": max_tokens, **options})
@@ -110,7 +111,7 @@ def read_answer(ask: Ask, answer: Any) -> Any:
 def _read_elicited(ask: Ask, answer: Json) -> Elicited:
     action = answer.get("action")
     if action not in ("accept", "decline", "cancel"):
-        raise BadAnswer("an elicitation's answer needs an action: accept, decline or cancel")
+        raise BadAnswer("the answer to an elicitation needs an action: accept, decline or cancel")
     content = meant(answer.get("content") or {})
     if action == "accept" and "requestedSchema" in ask.params:
         try:

@@ -58,10 +58,10 @@ _SCOPES: dict[Decision, Scope] = {
 
 
 class Question(NamedTuple):
-    """One card on the artist's desk.
+    """One open question to the artist, which the panel shows as a card.
 
     ``client`` is the client's own name for itself. ``deadline`` is Unix time in seconds.
-    ``suggests`` is the answer that a plain yes gives.
+    ``suggests`` is the answer that a plain yes stands for.
     """
 
     id: str
@@ -81,14 +81,14 @@ class ConsentDesk:
     """The open questions and the policies in force. Use it on the server's loop."""
 
     def __init__(self, where: str, tools: ToolRegistry | None = None) -> None:
-        """``where`` says where the artist finds the desk. A grant covers ``tools`` as they are when
-        the grant is given."""
+        """``where`` describes where the artist finds the desk. A grant covers ``tools`` as they are
+        when the grant is given."""
         self.where = where
         self._tools = ToolRegistry() if tools is None else tools
         #: Called with true when the desk becomes attended, and with false when it is no longer
         #: attended.
         self.attendance: Changes[[bool]] = Changes()
-        #: The policies as the artist chose them, and as they are in force.
+        #: The policies that the artist chose, and the policies in force, which may be stricter.
         self.chosen = dict(DEFAULT_POLICIES)
         self.policies = dict(DEFAULT_POLICIES)
         #: The least strict policy that the studio allows for each subject.
@@ -101,7 +101,7 @@ class ConsentDesk:
         self.kept: Changes[[]] = Changes()
 
     def watch(self, listener: Callable[[], None]) -> Callable[[], None]:
-        """Call ``listener`` whenever a question comes or goes, or a policy changes. Return a
+        """Call ``listener`` whenever a question is added or removed, or a policy changes. Return a
         function that removes the listener."""
         return self._changes.watch(listener)
 
@@ -129,9 +129,9 @@ class ConsentDesk:
     def use_project(
         self, policies: Mapping[Subject, ConsentPolicy] | None, grants: Iterable[Grant]
     ) -> None:
-        """Put the opened project's decisions in force. ``policies`` is None when nothing was
-        decided for it. In that case, each policy is the previous project's policy or the default,
-        whichever is stricter."""
+        """Apply the opened project's decisions. ``policies`` is None when nothing was decided for
+        it. In that case, each policy is the previous project's policy or the default, whichever is
+        stricter."""
         former, self.chosen = self.chosen, {**DEFAULT_POLICIES, **(policies or {})}
         if policies is None:
             for subject, policy in former.items():
@@ -171,15 +171,15 @@ class ConsentDesk:
         """Note that an attendant has left. If no attendant remains, open questions are refused."""
         self._attendants -= 1
         if not self.attended:
-            # This comes first, so that everything that only an artist may allow is refused before
-            # the questions are.
+            # Listeners are called first, because requests that only an artist may allow must be
+            # refused before the open questions are.
             self.attendance.tell(False)
             for question in list(self.questions.values()):
                 self.answer(question.id, "refuse")
 
     def answer(self, id: str, answer: Decision) -> None:
-        """Pass on the artist's answer to a question. Does nothing when the question is already
-        gone."""
+        """Pass on the artist's answer to a question. Does nothing if the question is no longer
+        open."""
         question = self.questions.get(id)
         if question is not None and not question.answer.done():
             question.answer.set_result(answer)

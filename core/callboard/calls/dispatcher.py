@@ -57,11 +57,11 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: Seconds after which a call without ``timeout_hint_secs`` is given up.
+#: Seconds after which a call without ``timeout_hint_secs`` times out.
 DEFAULT_TIMEOUT = 300.0
-#: Seconds after which a script without a time limit is given up in an application with a GUI.
+#: Seconds after which a script without a time limit times out in an application with a GUI.
 SCRIPT_IN_A_WINDOW = 30.0
-#: Seconds for sending refusals before the check for the artist's key starts.
+#: Seconds for sending refusals before callboard starts to check the Escape key.
 _REFUSALS_FIRST = 0.05
 
 #: Host errors that are reported as JSON-RPC errors, because no tool ran or its outcome isn't known.
@@ -146,7 +146,7 @@ class Dispatcher(RunningCalls):
         self.main.refuse_behind_script()
         self.main.say_waiting()
         if not self.host.identity.headless:
-            # Refusals come first, because it takes a while to start the check for the key.
+            # Refusals are sent first, because it takes a while to start checking the Escape key.
             self._guest.loop.call_later(_REFUSALS_FIRST, lambda: self._way_out.begin())
 
     def release(self) -> tuple[Turn | None, list[Call]]:
@@ -154,7 +154,7 @@ class Dispatcher(RunningCalls):
         the turn that holds it, if any, and the ended calls."""
         held, ended = self.main.running, self.end_running()
         if held is not None:
-            self.main.cancel(held)  # Its call may have been given up long ago.
+            self.main.cancel(held)  # The turn's call may have timed out long ago.
         return held, ended
 
     async def call(
@@ -224,7 +224,7 @@ class Dispatcher(RunningCalls):
         elif self.activity.watched:
             self.activity.tell()
         for _ in range(ROUND_LIMIT):
-            if self.paused:  # This may have happened while a person was being asked.
+            if self.paused:  # The artist may have paused callboard while a person was being asked.
                 self.require_going()
             if self.begins is not None:
                 self.begins(call)
@@ -279,8 +279,8 @@ class Dispatcher(RunningCalls):
         call.state = "waiting"
 
     async def _answer(self, call: Call, asks: dict[str, Ask]) -> None:
-        """Get the answers to a tool's asks: read our own resources here, and get the rest from its
-        client."""
+        """Get the answers to a tool's questions. Our own resources are read here, and all other
+        answers come from the client."""
         ours = {key: ask for key, ask in asks.items() if ask.method == READ_RESOURCE}
         for key, ask in ours.items():
             call.answers[key] = await self._read_resource(call.request, ask.params["uri"])

@@ -38,8 +38,8 @@ class Entry(NamedTuple):
 
 
 def entry_of(function: Callable[..., Any], name: str, shown: str) -> Entry:
-    """Return the entry of ``function``. Messages call it ``name``, and the place of its definition
-    ``shown``. Raises SkillError when it can't be called."""
+    """Return the entry of ``function``. In messages, the function is called ``name``, and the
+    location of its definition is ``shown``. Raises SkillError when it can't be called."""
     if inspect.isasyncgenfunction(function):
         raise SkillError(
             f"'{shown}': {name} is an async generator; make it a generator or a coroutine"

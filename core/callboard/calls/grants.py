@@ -1,7 +1,7 @@
-"""The artist's permissions for a client to act without the artist being asked: for a session, or
-for the project.
+"""Permissions that the artist gives a client, for a session or for the project, to act without
+asking the artist.
 
-Permission for a single call isn't a grant: it ends with its call and isn't kept.
+Permission for a single call isn't a grant, because it ends with that call and isn't saved.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ Scope = Literal["session", "project"]
 
 
 class ToolOrigin(NamedTuple):
-    """Fingerprints of a tool as it was when the artist allowed it something. A tool with the same
-    name but another origin isn't the tool that was allowed."""
+    """Fingerprints of a tool at the time when the artist allowed it. A tool with the same name but
+    a different origin isn't the tool that was allowed."""
 
     origin: str = ""
     description: str = ""
@@ -43,8 +43,8 @@ _NONE = ToolOrigin()
 
 
 class Grant(NamedTuple):
-    """One rule. It lets ``client`` do the kind of thing that ``subject`` names. It covers ``tool``,
-    or any tool if ``tool`` is None.
+    """One rule. It allows ``client`` to do the kind of thing that ``subject`` names. It covers
+    ``tool``, or any tool if ``tool`` is None.
 
     ``made`` is Unix time in seconds. ``by`` is the name of the grant's author. ``session`` is the
     session with which the grant ends, or empty for a client without one. ``origins`` are the

@@ -85,6 +85,6 @@ def _unescape(matched: re.Match[str]) -> str:
 def _character(digits: str) -> str | None:
     """Return an invisible character by its number, or None for any other."""
     code = int(digits, 16)
-    # Only for invisible characters; others need no such notation.
+    # Only invisible characters can be written in this notation.
     character = chr(code) if code <= 0x10FFFF and not 0xD800 <= code <= 0xDFFF else ""
     return character if character and re.fullmatch(_INVISIBLE, character) else None

@@ -25,8 +25,8 @@ _LONGEST = 600
 
 
 class SchemaViolation(ValueError):
-    """A value breaks its schema. ``path`` is the field (``arguments.points[0].x``), ``rule`` the
-    keyword that it breaks, ``message`` a sentence with both."""
+    """A value breaks its schema. ``path`` is the field (``arguments.points[0].x``), ``rule`` is the
+    keyword that it breaks, and ``message`` is a sentence that names both."""
 
     def __init__(self, path: str, rule: str, message: str) -> None:
         cut = message if len(message) <= _LONGEST else message[:_LONGEST] + "…"
@@ -65,7 +65,9 @@ class Validator:
         try:
             compiled(value, name_prefix=self._name)
         except RecursionError:
-            raise SchemaViolation(self._name, "depth", f"{self._name} nests too deeply") from None
+            raise SchemaViolation(
+                self._name, "depth", f"{self._name} is nested too deeply"
+            ) from None
         except (ArithmeticError, ValueError) as wrong:
             from fastjsonschema import JsonSchemaValueException  # _compiled has loaded the module.
 
@@ -145,7 +147,8 @@ def _sentence(rule: str, path: str, wrong: JsonSchemaValueException) -> str | No
 
 
 def _unknown(definition: Mapping[str, Any], value: Mapping[str, Any]) -> list[str]:
-    """Return the names in an object that its schema doesn't declare, or the first of very many."""
+    """Return the names in an object that its schema doesn't declare. If there are very many, the
+    list is cut off."""
     known, patterns = definition.get("properties", {}), definition.get("patternProperties", {})
     unknown = (
         name

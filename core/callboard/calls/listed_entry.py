@@ -17,7 +17,7 @@ _DEFAULTS = {
     "idempotentHint": False,
     "openWorldHint": True,
 }
-#: Hints that say nothing about a tool that only reads.
+#: Hints that mean nothing for a tool that only reads.
 _ABOUT_CHANGES = ("destructiveHint", "idempotentHint")
 #: Keywords that refuse only values that no caller intends.
 _LIMITS = ("minLength", "maxLength", "additionalProperties", "uniqueItems")

@@ -37,7 +37,7 @@ from callboard.protocol.peer import AskFailed, InputRequired
 
 #: Maximum number of bytes of JSON in a tool's answer.
 RESULT_LIMIT = 32 * 2**20
-#: Maximum number of characters that fit for certain, because each takes at most four bytes.
+#: Maximum number of characters that are certain to fit, because each takes at most four bytes.
 _SURELY_FITS = RESULT_LIMIT // 4
 #: Exceptions that pass unchanged: they ask the client, or are protocol errors.
 _PASSING = (
@@ -65,7 +65,7 @@ class ToolRaised(Exception):
 
 
 def made(value: Any) -> Json:
-    """Return the result for what a tool returned, as plain data. Never raises."""
+    """Return the result for a tool's return value, as plain data. Never raises."""
     try:
         if type(value) is dict and _is_plain(value) and (text := _plain_text(value)) is not None:
             # Nearly every answer takes this path.

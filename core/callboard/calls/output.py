@@ -1,4 +1,4 @@
-"""The output that a call prints, kept apart from every other call's.
+"""The output that a call prints, kept separate from the output of other calls.
 
 While a server runs here, ``sys.stdout`` and ``sys.stderr`` are replaced by a router. It writes to
 the buffer of the call in whose context the writer runs, or to the real stream if there is none.

@@ -28,7 +28,7 @@ _MOST_GRANTS = 1000
 
 
 class ProjectRules(NamedTuple):
-    """The content of the file."""
+    """The content of a project's rules file."""
 
     policies: Mapping[Subject, ConsentPolicy] = MappingProxyType({})
     grants: tuple[Grant, ...] = ()
@@ -41,7 +41,7 @@ def rules_file(project: str) -> Path:
 
 
 class RuleStore:
-    """Puts a project's rules in force, and saves the artist's decisions. Use it on the loop."""
+    """Applies a project's rules, and saves the artist's decisions. Use it on the loop."""
 
     def __init__(self, desk: ConsentDesk, capabilities: Capabilities) -> None:
         self._desk = desk

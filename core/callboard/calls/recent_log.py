@@ -1,4 +1,4 @@
-"""The last log records of this process, with the trace they belong to.
+"""The latest log records of this process, each with the trace that it belongs to.
 
 Failed calls have a logger of their own, which doesn't propagate. All other records reach the
 artist's script editor, where an agent's mistakes would be noise.
@@ -26,7 +26,7 @@ FAILURE_HEAD = 800
 
 failed_calls = logging.getLogger("callboard.failed_calls")
 failed_calls.propagate = False
-# Without a handler of ours, for instance after a stop, Python would print the record on stderr.
+# If we have no handler, for instance after a stop, Python would print the record on stderr.
 failed_calls.addHandler(logging.NullHandler())
 failed_calls.setLevel(logging.INFO)
 _LOGGED = (logging.getLogger("callboard"), failed_calls)

@@ -11,7 +11,7 @@ from callboard.protocol.jsonrpc import encode
 
 
 def success(value: Any) -> Json:
-    """Return the result for what a tool returned. Raises ValueError when it isn't JSON.
+    """Return the result for a tool's return value. Raises ValueError when it isn't JSON.
 
     Skills written for dcc-mcp report failure as a mapping with ``success: false``. Such a result
     becomes an error, so that no failure looks like success.
@@ -56,7 +56,7 @@ def failure(message: str, detail: str | None = None) -> Json:
 
 
 def raised(error: BaseException) -> Json:
-    """Return the result for what a tool raised.
+    """Return the result for an exception that a tool raised.
 
     A CallboardError becomes its own message, with its type in ``_meta``. Any other exception
     becomes its type and message, with the skill's own frames. A SkillError caused by another

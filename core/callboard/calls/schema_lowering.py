@@ -232,8 +232,8 @@ def _step(node: Any, part: str) -> Any:
 
 
 def _equal(value: Any) -> dict[str, Any]:
-    """Return the schema of exactly this value. Objects and arrays are spelled out: inside a
-    ``const`` the compiler would treat a key named ``$ref`` as a reference."""
+    """Return a schema that accepts exactly this value. Objects and arrays are spelled out, because
+    the compiler would treat a key named ``$ref`` inside a ``const`` as a reference."""
     if isinstance(value, Mapping):
         return {
             "type": "object",

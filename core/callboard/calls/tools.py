@@ -36,7 +36,7 @@ _WORK: tuple[tuple[str, Work], ...] = (
 )
 #: Kinds of work, the most disruptive for the artist first.
 WORK_ORDER: tuple[Work, ...] = (*(work for _, work in _WORK), "read")
-#: The tool that makes several calls as one.
+#: The tool that combines several calls into one.
 BATCH = "batch__run"
 #: The key in a tool's ``_meta`` that lists the tools that are usually called next.
 NEXT_TOOLS = "dcc.next_tools"
@@ -44,9 +44,9 @@ NEXT_TOOLS = "dcc.next_tools"
 FILES = "filesystem."
 #: The format of an argument with which a client sets how long a call may take, in seconds.
 TIME_LIMIT = "time-limit"
-# Each call chooses whether to be a job. A small preview as a job would need a second call, and a
-# long render that isn't a job would keep the request open for minutes.
-#: The format of a boolean with which a client asks for a job: a handle at once, the result later.
+# Each call can choose whether to be a job. A small preview as a job would need a second call, and a
+# long render that isn't a job would keep the request open for minutes. The format of a boolean with
+# which a client requests a job. The client gets a handle at once, and the result later.
 AS_JOB = "as-job"
 _NO_ARGUMENTS = {"type": "object", "properties": {}, "additionalProperties": False}
 
@@ -76,8 +76,8 @@ class Tool:
     skill: str | None = None
     #: Returns the folder and the digest of the skill or the bundle.
     source: Callable[[], str] = str
-    #: True when its function checks patterns itself, in another process. Matching a pattern here
-    #: may take forever, and would block the host's interpreter.
+    #: True when its function checks patterns itself, in another process. Matching a pattern in this
+    #: process may take forever, and would block the host's interpreter.
     own_patterns: bool = False
     #: True for a prompt's or a resource's function, which clients can't call as a tool.
     internal: bool = False
@@ -85,7 +85,7 @@ class Tool:
     ours: bool = False
     #: True for a tool of a bundled skill: it needs the host's ports, whatever is declared.
     ships: bool = False
-    #: The entry, after its first use.
+    #: The entry, once it has been loaded.
     _entries: list[Entry] = field(default_factory=list, init=False, repr=False)
 
     @property
@@ -149,7 +149,7 @@ class Tool:
 
     @cached_property
     def _by_format(self) -> dict[object, str]:
-        """The arguments about the call itself, by their formats."""
+        """The names of the arguments that are about the call itself, by their formats."""
         properties = self.input_schema.get("properties")
         return {
             schema["format"]: str(name)
@@ -305,8 +305,8 @@ class ToolRegistry:
         self.why_old: Callable[[str], str | None] = lambda skill: None
 
     def explain_absent(self, why: Callable[[str], str | None]) -> None:
-        """Use ``why`` to explain unknown tools. It takes a tool's name and returns the end of a
-        sentence that begins with the name and says how to get the tool, or None."""
+        """Use ``why`` to explain unknown tools. ``why`` receives the tool's name. It returns None,
+        or the rest of a sentence that begins with the name and explains how to get the tool."""
         self._why_absent.append(why)
 
     def __len__(self) -> int:
@@ -369,7 +369,7 @@ class ToolRegistry:
         if not is_tool_name(name):
             raise ValueError(f"a tool's name must be 1 to 128 of A-Z a-z 0-9 _ . -, not {name!r}")
         if not description.strip():
-            raise ValueError(f"tool '{name}' needs a description, by which agents choose it")
+            raise ValueError(f"tool '{name}' needs a description, so that agents can choose it")
         schema = _NO_ARGUMENTS if input_schema is None else input_schema
         if schema.get("type") != "object":
             raise ValueError(f"the input_schema of tool '{name}' must say type: object")

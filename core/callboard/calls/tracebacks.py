@@ -14,7 +14,7 @@ from pathlib import Path
 #: Maximum number of characters in a traceback that a client sees. The beginning of a longer one is
 #: cut off.
 TRACEBACK_LIMIT = 8_000
-#: Maximum number of exceptions in a chain that are shown.
+#: Maximum number of exceptions shown from a chain.
 _LINKS = 3
 #: Maximum number of folders between a script and its skill's folder.
 _DEEP = 6

@@ -79,8 +79,9 @@ def undo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
 
 
 def redo_own(port: UndoPort, book: ChangeBook, who: Owner, steps: int) -> Json:
-    """Redo ``steps`` of the steps that :func:`undo_own` undid for ``who``, the last undone first.
-    Raises HostError when none can be redone. Call it on the main thread while no step is open."""
+    """Redo ``steps`` of the steps that :func:`undo_own` undid for ``who``, the most recently undone
+    first. Raises HostError when none can be redone. Call it on the main thread while no step is
+    open."""
     done: list[SceneChange] = []
     while len(done) < steps:
         undone = [one for one in book.all() if one.undone and _is_own(one.undone_by, who)]

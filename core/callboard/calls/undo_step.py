@@ -51,10 +51,9 @@ class UndoStep:
             self.ids = [*self.ids, id] if joined is None else [joined]
         if self._steps > MOST_STEPS and not self._port.joins:
             raise SkillError(
-                f"it changes the scene in more than {MOST_STEPS} visits, and this application "
-                f"can't combine them into one undo step, so everything was rolled back; change "
-                f"more in "
-                "each visit, or less in one call"
+                f"it changes the scene in more than {MOST_STEPS} visits to the main thread, "
+                "and this application can't combine them into one undo step, so everything was "
+                "rolled back; change more in each visit, or less in one call"
             )
 
     def end(self, error: BaseException | None) -> None:

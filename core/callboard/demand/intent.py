@@ -67,9 +67,9 @@ _FILLER = r"(?i)^(?:(?:find (?:a|any) (?:way|tool|option) to|be able to|a|an|the
 
 
 def missing_capabilities(intent: str) -> list[str]:
-    """Return the things that, according to an intent, could not be done, in the intent's words. The
-    list is empty when the intent reports nothing missing. It is a guess based on phrases, so mark
-    it as inferred wherever it is shown."""
+    """Return the things that an intent reports as impossible, in the intent's own wording. The list
+    is empty if the intent reports nothing. The list is a guess based on phrases, so mark it as
+    inferred wherever it is shown."""
     needs: list[str] = []
     for sentence in re.split(r"(?<=[.!?;])\s+|\n+", intent[:4096]):
         for phrase in _PHRASES:

@@ -19,7 +19,7 @@ class LiveReport:
     def __init__(self, records: Store) -> None:
         self._records = records
         # A report reads every call of its period. Reports are made one at a time, so that other
-        # requests needn't wait long for the interpreter.
+        # requests don't have to wait long for the interpreter.
         self._turn = asyncio.Lock()
 
     async def __call__(self, since: str | None, holder: TokenHolder) -> dict[str, Any]:

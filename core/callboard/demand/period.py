@@ -8,14 +8,15 @@ import re
 import time
 
 _UNITS = {"m": 60, "h": 3_600, "d": 86_400, "w": 604_800}
-#: A time earlier than any record. Windows has no local dates before it, and no system has any
-#: before year 1.
+#: A time earlier than any record. Windows supports no local dates before 1970, and no system
+#: supports any before year 1.
 _EARLIEST = 2 * 86_400.0
 
 
 def parse_since(text: str, now: float | None = None) -> float | None:
-    """Return the beginning of ``--since`` in Unix seconds: ``30m``, ``12h``, ``7d``, ``2w``, a
-    local date such as ``2026-11-01``, or ``all``, which is None. Raises ValueError."""
+    """Return the time at which a period begins, in Unix seconds. The text is ``30m``, ``12h``,
+    ``7d``, ``2w`` or a local date such as ``2026-11-01``. For ``all``, return None. Raises
+    ValueError."""
     text = text.strip().lower()
     if text == "all":
         return None

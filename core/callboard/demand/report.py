@@ -23,8 +23,8 @@ from callboard.records.reader import EVERYTHING, Reader
 
 TOP = 20
 EXAMPLES = 3
-#: The strongest comes first, because a capability that was both requested and inferred counts as
-#: requested.
+#: The sources of a capability, strongest first. A capability that was both requested and inferred
+#: counts as requested.
 SOURCES = ("requested", "refused", "inferred")
 _CONFIDENCE = {"requested": "high", "refused": "high", "inferred": "low"}
 
@@ -105,7 +105,8 @@ class _Call(NamedTuple):
 
     @property
     def visit(self) -> str:
-        """The session, or a client's day when the protocol has no sessions."""
+        """The session, or else the client's name and the day, because not every protocol version
+        has sessions."""
         return self.session or f"{self.client_name}, {self.day}"
 
 

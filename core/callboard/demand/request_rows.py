@@ -1,4 +1,4 @@
-"""The rows that a person merged or split in the report, kept beside the records."""
+"""The rows that a person merged or split in the report, stored alongside the records."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST = 1 << 20
 
 
 class RequestRows:
-    """Says which requests share a row of the report. Read it from any thread."""
+    """Determines which requests share a row of the report. Read it from any thread."""
 
     def __init__(self, folder: Path) -> None:
-        """``folder`` is that of the records. A file that can't be read is ignored, with a
+        """``folder`` is the folder of the records. A file that can't be read is ignored, with a
         warning."""
         self._path = folder / _FILE
         self._merged: dict[str, str] = {}

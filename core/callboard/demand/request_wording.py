@@ -1,6 +1,6 @@
 """Recognizes different wordings of the same request.
 
-Words may come in any order, tense and number. Filler words don't count, and neither do verbs that
+Words may appear in any order, tense and number. Filler words don't count, and neither do verbs that
 only say that something is made, such as *export* or *create*: what is made says enough. Verbs that
 say something else, such as *import* or *delete*, do count.
 """
@@ -31,7 +31,7 @@ _FILLER = _words(
     "from in into on onto to"
 )
 _EMPTY = frozenset({*_FILLER, *(stem(word) for word in _FILLER)})
-#: Short forms that people who work in 3D use, and the word each one stands for.
+#: Short forms that people who work in 3D use, and the word that each stands for.
 _SHORT = {
     "anim": "animation",
     "anims": "animation",

@@ -27,7 +27,7 @@ from callboard.records.schema import DATABASE
 
 #: The columns by which calls are counted, each with its name in the report.
 BY = {"user": "user", "machine": "workstation", "client": "client", "tool": "tool"}
-#: The places of the records below a home folder, or below a folder that CALLBOARD_HOME names.
+#: The paths of the records below a home folder, or below a folder that CALLBOARD_HOME names.
 _PLACES = (
     "",
     "records",
@@ -156,7 +156,7 @@ def _records(path: Path) -> Path:
 def _of_lines(path: Path, since: float, until: float) -> Iterator[Row]:
     refuse_special(path)
     began = 0
-    #: A change may have a first line and a last one.
+    #: A change may have two lines: one when it begins, and one when it ends.
     ended: dict[str, tuple[Any, ...]] = {}
     with path.open(encoding="utf-8", errors="replace") as lines:
         for line in lines:
