@@ -1,10 +1,11 @@
-"""Words that artists use, each beside the words that applications and recipes use for the same
+"""Words that artists use, each with the words that applications and recipes use for the same
 thing."""
 
 from __future__ import annotations
 
-#: The words of applications and recipes stand before the colon, and artists' words for them behind
-#: it. In a line without a colon, each word stands for every other.
+#: In each line, the words that applications and recipes use are before the colon, and the words
+#: that artists use for the same thing are after it. In a line without a colon, all words mean the
+#: same thing.
 WORDS = """
 light lamp
 delete remove erase
@@ -422,7 +423,7 @@ constant: jump instantly blink
 noise: organic random natural jitter
 """
 
-#: Words that say little about what is asked. They count less than others.
+#: Words that say little about the question. They count less than others.
 FAINT = """
 want wants need needs like look looks looking appear appears seem seems keep keeps let try trying
 thing things stuff something anything everything nothing someone best better good nice right wrong

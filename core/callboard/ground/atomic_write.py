@@ -69,7 +69,7 @@ def _place(path: str) -> Iterator[tuple[HeldFolder, str]]:
 
 
 def _tag() -> str:
-    """Return four letters for this machine, because others may write to the same folder."""
+    """Return four letters for this machine, because other machines may write to the same folder."""
     return f"{crc32(socket.gethostname().encode()) & 0xFFFF:04x}"
 
 
@@ -110,7 +110,7 @@ def pointed_at(link: Path) -> Path:
     """Return the target of a symbolic link. Raises HostError when the link leads back to itself."""
     try:
         target = link.resolve()
-    except (OSError, RuntimeError):  # Before Python 3.13, this means a loop.
+    except (OSError, RuntimeError):  # Before Python 3.13, a loop raises RuntimeError.
         target = link
     if target.is_symlink():
         raise HostError(

@@ -25,7 +25,8 @@ def _lock(fd: int) -> None:
     if sys.platform == "win32":
         import msvcrt
 
-        # A byte far past the end: Windows' locks are mandatory, and readers must get through.
+        # The locked byte is far past the end of the file, because locks on Windows are mandatory
+        # and would otherwise block readers.
         position = os.lseek(fd, 0, os.SEEK_CUR)
         os.lseek(fd, 2**40, os.SEEK_SET)
         try:

@@ -28,8 +28,8 @@ def data_folder() -> Path:
 
 
 def site_folder() -> Path | None:
-    """Return the folder that a studio gives all its users to read, or None unless the machine's
-    policy or ``CALLBOARD_SITE`` names one. Raises PolicyError."""
+    """Return the folder that a studio shares with all its users, who only read it. Return None
+    unless the machine's policy or ``CALLBOARD_SITE`` names one. Raises PolicyError."""
     if (fixed := policy_site()) is not None:
         return fixed
     site = os.environ.get("CALLBOARD_SITE")

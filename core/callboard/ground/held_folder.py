@@ -20,14 +20,14 @@ from callboard.errors import HostError
 from callboard.ground.patient_rename import rename_over
 
 CAN_HOLD = {os.open, os.stat, os.unlink, os.rename, os.mkdir} <= os.supports_dir_fd
-#: The flags for opening a folder alone. O_PATH, where available, needs no permission to list the
-#: folder.
+#: The flags for opening a folder, and nothing but a folder. O_PATH, where available, needs no
+#: permission to list the folder.
 _FLAGS = getattr(os, "O_PATH", os.O_RDONLY)
 for _name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"):
     _FLAGS |= getattr(os, _name, 0)
 
-#: Set in a call that names folders to write in. Called with the folder's path as the call names it,
-#: and with its real path. Raises if writing there is no longer allowed.
+#: Set while a call that names folders to write in runs. Called with the folder's path as the call
+#: names it, and with its real path. Raises if writing there is no longer allowed.
 recheck: ContextVar[Callable[[str, str], None] | None] = ContextVar("recheck", default=None)
 
 #: Called with a missing folder that the call wants to write to. Makes the folder if the call may do

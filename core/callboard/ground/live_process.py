@@ -20,8 +20,8 @@ def is_process_alive(pid: int) -> bool:
 
 
 def start_ticks(pid: int) -> int:
-    """Return the time when a process began, in clock ticks since the machine started, or 0 if it is
-    unknown. Only Linux reports it. It doesn't change when the clock is set."""
+    """Return the time when a process started, in clock ticks since the machine started, or 0 if it
+    is unknown. Only Linux reports this time. It doesn't change when the clock is set."""
     fields = _fields(pid)
     return int(fields[19]) if len(fields) > 19 else 0
 

@@ -1,4 +1,4 @@
-"""The user of this process, as the system names it."""
+"""The user of this process, as reported by the operating system."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cache
 
 @cache
 def login_name() -> str:
-    """Return the name of the user that the system runs this process for, whatever the environment
-    says, or the user's number if the user has no name."""
+    """Return the name of the user that this process runs as, whatever the environment says, or the
+    user's number if the user has no name."""
     if sys.platform == "win32":
         return os.getlogin()
     import pwd

@@ -1,9 +1,10 @@
-"""The policy of this machine: one file in a fixed place, which only the administrator may write.
+"""The policy of this machine, which is one file at a fixed location that only the administrator may
+write.
 
-No variable, option or user's file can change the place, and nothing here reads the environment. On
-POSIX the path to the file is opened folder by folder, without following a link, and what is read
-comes from the very file whose owner and mode were checked. On Windows the policy is a value in the
-registry's key for policies, which the system lets only administrators write.
+No variable, option or user's file can change the location, and this module doesn't read the
+environment. On POSIX, each folder of the path is opened separately, without following links, and
+the policy is read from the same open file whose owner and mode were checked. On Windows, the policy
+is a value in the registry's key for policies, which only administrators may write.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _MOST_BYTES = 2**20
 _FOLDER_FLAGS = os.O_RDONLY
 for _name in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC"):
     _FOLDER_FLAGS |= getattr(os, _name, 0)
-#: A pipe in the file's place must not block.
+#: If the file is a pipe, opening it must not block.
 _FILE_FLAGS = os.O_RDONLY
 for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"):
     _FILE_FLAGS |= getattr(os, _name, 0)
@@ -54,20 +55,21 @@ class WrittenPolicy(NamedTuple):
     values: Mapping[str, Any]
     #: The line of each setting.
     lines: Mapping[str, int]
-    #: The file's text. Two values that differ may compare as equal, such as 1 and true.
+    #: The file's text. Without it, policies with different values, such as 1 and true, might
+    #: compare as equal.
     text: str
 
 
 def switched_off(policy: str) -> str:
     """Return the message that people and clients get while this policy has ``enabled: false``."""
     return (
-        f"callboard is switched off on this machine by its {policy}; only that can switch it on "
-        "again, so ask the person who maintains it"
+        f"callboard is switched off on this machine by its {policy}; only a change to that policy "
+        "can switch it on again, so ask the person who maintains it"
     )
 
 
 def place() -> str:
-    """Return where this machine's policy is, or would be."""
+    """Return the location of this machine's policy, even if it doesn't exist."""
     if sys.platform == "win32":
         return rf"HKEY_LOCAL_MACHINE\{_KEY}\{_VALUE}"
     return str(Path(_BASE, *_PARTS, FILE))

@@ -39,7 +39,7 @@ def inverse(m: Rows) -> Rows:
     a, b, c = m[:3]
     det = _dot(a, cross(b, c))
     if abs(det) < 1e-30:
-        raise HostError("an object above is scaled to zero, so nothing can be placed below it")
+        raise HostError("a parent object is scaled to zero, so nothing can be placed below it")
     columns = [cross(b, c), cross(c, a), cross(a, b)]
     rows = [[columns[j][i] / det for j in range(3)] for i in range(3)]
     place = [-sum(m[3][k] * rows[k][j] for k in range(3)) for j in range(3)]

@@ -1,9 +1,9 @@
 """Files that a file names: a layer, a library, a texture, an output.
 
-Under the policy ``strict``, a call doesn't use any of these files outside its roots. Only the host
-knows which files a file names, so hosts ask here before they read the file, and before they write
-files next to the requested file. The context of a call contains its roots. Outside a call, and
-without ``strict``, nothing is refused. Use it on the host's main thread.
+Under the ``strict`` policy, a call doesn't use any of these files outside its roots. Only the host
+can determine which files a file names, so hosts call these functions before they read the file, and
+before they write files next to the requested file. The context of a call contains its roots.
+Outside a call, and without ``strict``, nothing is refused. Use it on the host's main thread.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ def beginning(start: str) -> list[str]:
 
 
 def of_many(path: str, *, sequences: bool = False) -> list[str]:
-    """Return the path and, if it is a pattern for numbered files, the files that exist. If
-    ``sequences`` is true, a number at the end of the name makes it a pattern too."""
+    """Return the path and, if it is a pattern for numbered files, the existing files that may
+    match. If ``sequences`` is true, a path whose name ends in a number is also a pattern."""
     numbered = (_FIRST if sequences else _NUMBERED).search(path)
     return [path, *beginning(path[: numbered.start()])] if numbered else [path]
 

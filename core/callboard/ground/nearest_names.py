@@ -19,10 +19,10 @@ def close_matches(wrong: str, known: Iterable[str], count: int, cutoff: float = 
 
 
 def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
-    """Return the ``count`` of ``names`` most like ``name``, best first. If none are similar, return
-    other names, so that the result is empty only if ``names`` is empty. The work is bounded: of a
-    large scene's names, only those that contain the first three letters of ``name`` are compared,
-    and if it is long, only those that begin and end most like it."""
+    """Return the ``count`` names that are most like ``name``, best first. If none are similar,
+    return other names, so that the result is empty only if ``names`` is empty. To limit the work,
+    very many names are first reduced to the names that contain the first three letters of ``name``.
+    If ``name`` is long, only the names whose beginning and end are most like it are compared."""
     wanted = name.rsplit("/", 1)[-1].lower()
     unique = dict.fromkeys(names)
     likely = list(unique)
@@ -36,12 +36,12 @@ def nearest_names(name: str, names: Iterable[str], count: int = 5) -> list[str]:
 
 def names_hint(name: str, names: Sequence[str]) -> str:
     """Return the end of an error message about ``name``, with the names that ``nearest_names``
-    chose. It begins with "; ", or is empty if there are no names. Only similar names are called the
-    nearest."""
+    chose. It begins with "; ", or is empty if there are no names. Names are called the nearest only
+    if they are similar."""
     if not names:
         return ""
     alike = _alike(name.rsplit("/", 1)[-1].lower(), names, 1)
-    likeness = "nearest" if alike else "some of what there is"
+    likeness = "nearest" if alike else "some of the existing names"
     return f"; {likeness}: {', '.join(names)}"
 
 

@@ -33,8 +33,8 @@ class View:
 
 
 def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[float]]:
-    """Return the box around the boxes, each ``(low, high)``. Raises HostError when there are no
-    boxes."""
+    """Return the box that encloses all the boxes, each of which is ``(low, high)``. Raises
+    HostError when there are no boxes."""
     known = list(boxes)
     if not known:
         raise HostError("the scene contains nothing that can be rendered; add an object first")
@@ -44,9 +44,9 @@ def around(boxes: Iterable[tuple[Point, Point]]) -> tuple[list[float], list[floa
 
 
 def orbiting(low: Point, high: Point, turn: float, aspect: float, up_axis: str) -> View:
-    """Return a view of the whole box from ``turn`` (0 to 1) of the way around it, beginning at its
-    front. ``aspect`` is the picture's width divided by its height. ``up_axis`` is ``Y`` or
-    ``Z``."""
+    """Return a view of the whole box. ``turn`` (0 to 1) is how far around the box the camera has
+    moved from the front. ``aspect`` is the picture's width divided by its height. ``up_axis`` is
+    ``Y`` or ``Z``."""
     axes = _axes(turn, _DOWN, up_axis)
     radius = _radius(low, high)
     # The distance is the same from every side, so that the scene doesn't jump while it turns.
@@ -57,8 +57,9 @@ def orbiting(low: Point, high: Point, turn: float, aspect: float, up_axis: str) 
 def seeing(
     low: Point, high: Point, turn: float, down: float, half: float, aspect: float, up_axis: str
 ) -> View:
-    """Return a view of the whole box, as large as possible, from ``turn`` of the way around it and
-    ``down`` degrees above it. ``half`` is half of the angle along the shorter side, in degrees."""
+    """Return a view in which the whole box is as large as possible. ``turn`` is as in
+    :func:`orbiting`. The camera is ``down`` degrees above the box. ``half`` is half of the angle
+    along the shorter side, in degrees."""
     axes = _axes(turn, radians(down), up_axis)
     tall = tan(radians(half)) / min(1.0, aspect)
     wide = tall * aspect
@@ -72,7 +73,7 @@ def seeing(
 
 
 def reaching(view: View, low: Point, high: Point) -> View:
-    """Return the same view, with its far end moved so that no part of the box is cut off."""
+    """Return the same view, with its far limit moved so that no part of the box is cut off."""
     *_, back, eye = view.rows
     corners = product(*zip(low, high, strict=True))
     depth = max(

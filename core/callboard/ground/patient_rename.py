@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 #: Seconds to wait before each further try. Together they are about one second.
 _PAUSES = (0.01, 0.03, 0.06, 0.1, 0.2, 0.3, 0.3)
-#: Windows' errors for a file that another program has open: access denied, and a sharing violation.
+#: The errors that Windows reports for a file that another program has open: access denied, and a
+#: sharing violation.
 _HELD = (5, 32)
 
 

@@ -1,4 +1,5 @@
-"""Reads and writes PNG files with the standard library alone. Call it from any thread."""
+"""Reads and writes PNG files, using only the standard library. Call these functions from any
+thread."""
 
 from __future__ import annotations
 

@@ -9,9 +9,9 @@ _TRIES = 20
 
 
 def parse_python(source: str | bytes, file: str = "<unknown>") -> ast.Module:
-    """Return the syntax tree. Raises the errors of ``ast.parse``. CPython 3.11 counts a tree's
-    depth in one number for all threads, so parsing in parallel sometimes fails with SystemError. In
-    that case, the source is parsed again."""
+    """Return the syntax tree. Raises the errors of ``ast.parse``. CPython 3.11 counts the depth of
+    trees in one counter for all threads, so parsing in parallel sometimes fails with SystemError.
+    In that case, the source is parsed again."""
     for _ in range(_TRIES):
         try:
             return ast.parse(source, file)

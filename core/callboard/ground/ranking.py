@@ -1,6 +1,7 @@
-"""Ranks short texts by the words of a question. It drops stop words, replaces synonyms, stems the
-other words and uses BM25. A text without a word of the question may have one that artists use for
-the same thing, which counts less. So does a word that says little about what is asked."""
+"""Ranks short texts by how well they match the words of a question. Stop words are dropped,
+synonyms are replaced, and the remaining words are stemmed and scored with BM25. Words that artists
+use for the same thing as a word of the question also match, but count less. Words that say little
+about the question count less too."""
 
 from __future__ import annotations
 
@@ -14,17 +15,19 @@ from typing import NamedTuple, TypeVar
 
 from callboard.ground.artists_words import FAINT, WORDS
 
-#: BM25's usual constants: how soon repetition stops counting, and how much a text's length counts.
+#: BM25's usual constants, for how soon repetition stops counting and how much a text's length
+#: counts.
 _K, _B = 1.2, 0.6
-#: How much a text's word counts if it isn't in the question but artists use it for the same thing.
+#: The weight of a word in a text if the word isn't in the question, but artists use it for the same
+#: thing as a word of the question.
 _OF_KIN = 0.55
-#: The same, if no text has the word of the question.
+#: The same, if no text contains the word of the question.
 _OF_KIN_ALONE = 0.85
-#: The same, if a text's word only has the word of the question as a part.
+#: The same, if the word of the question is only a part of the word in the text.
 _OF_PART = 0.4
-#: Maximum number of words that a part of a word stands for.
+#: Maximum number of words that a part of a word can match.
 _MOST_PARTS = 40
-#: How much a word counts that says little about what is asked.
+#: The weight of a word that says little about the question.
 _FAINT_WEIGHT = 0.35
 _Result = TypeVar("_Result")
 _WORD = re.compile(r"[^\W_]+")
@@ -95,8 +98,8 @@ _READ: list[dict[str, set[str]]] = []
 
 
 def _kindred() -> Generator[None, None, dict[str, set[str]]]:
-    """Return the stems of artists' words. Reading them takes 10 ms, so it yields after each
-    line."""
+    """Return the stems of artists' words. Yields after each line, because reading all the words
+    takes 10 ms."""
     if not _READ:
         kindred: dict[str, set[str]] = {}
         for line in WORDS.strip().splitlines():
@@ -129,13 +132,13 @@ def _faint() -> frozenset[str]:
 
 
 def _say(word: str) -> float:
-    """Return how much a stem says about what is asked."""
+    """Return how much a stem says about the question."""
     return _FAINT_WEIGHT if word in _faint() or word.isdigit() else 1.0
 
 
 class Scored(NamedTuple):
-    """Each text's score, and the part of the question's weight that it has words for. ``unknown``
-    are the words that no text has."""
+    """Each text's score, and the share of the question's weight that the text's words cover.
+    ``unknown`` lists the words that no text contains."""
 
     scores: dict[int, float]
     shares: dict[int, float]
@@ -143,8 +146,8 @@ class Scored(NamedTuple):
 
 
 class Ranking:
-    """Texts to rank. Each stem knows the texts that have it, so a search reads only those. A text's
-    fields are pairs of a weight and a string."""
+    """Texts to rank. They are indexed by stem, so a search reads only the texts that contain one of
+    its stems. A text's fields are pairs of a weight and a string."""
 
     def __init__(self, texts: Iterable[Sequence[tuple[float, str]]]) -> None:
         self._holding: dict[str, tuple[array[int], array[float]]] = {}
@@ -168,15 +171,15 @@ class Ranking:
         self._lengths.append(length)
 
     def best(self, question: str, limit: int) -> list[tuple[float, float, int]]:
-        """Return ``(score, share, number)`` of the best texts, best first. ``share`` is the part of
-        the question's weight that the text has words for."""
+        """Return ``(score, share, number)`` of the best texts, best first. ``share`` is the share
+        of the question's weight that the text's words cover."""
         scored = _result(self._scored(question))
         ranked = [(score, scored.shares[n], n) for n, score in scored.scores.items()]
         return sorted(ranked, key=lambda each: (-each[0], each[2]))[:limit]
 
     def _scored(self, question: str) -> Generator[None, None, Scored]:
-        """Return the score and share of each text that has words of the question. Yields after each
-        word, because a frequent one takes a while."""
+        """Return the score and share of each text that contains words of the question. Yields after
+        each word, because a frequent word takes a while."""
         yield from _kindred()
         asked = list(dict.fromkeys(words(question)))
         joined = _joined(question)
@@ -187,7 +190,7 @@ class Ranking:
         whole = 0.0
         for word in asked:
             say = _say(word)
-            # A word that no text has says little about any of them.
+            # A word that no text contains says little about any of the texts.
             rarity = say * (self._rarity(word) if word in self._holding else 1.0)
             whole += rarity
             best: dict[int, tuple[float, float]] = {}
@@ -211,13 +214,14 @@ class Ranking:
         return Scored(scores, shares, unknown)
 
     def _rarity(self, word: str) -> float:
-        """Return BM25's weight of a word. It is highest for a word that few texts have."""
+        """Return BM25's weight of a word. The fewer texts contain the word, the higher its
+        weight."""
         total = len(self._lengths)
         held = len(self._holding[word][0]) if word in self._holding else 0
         return math.log(1 + (total - held + 0.5) / (held + 0.5))
 
     def _alike(self, word: str, joined: Sequence[str], alone: bool) -> list[tuple[str, float]]:
-        """Return the words of the texts that stand for the word, each with how much it counts."""
+        """Return the words in the texts that match the word, each with its weight."""
         alike = dict.fromkeys((word, *joined), 1.0)
         of_kin = _OF_KIN if word in self._holding else _OF_KIN_ALONE
         for other in sorted(_kin(word)):
@@ -235,8 +239,8 @@ class Ranking:
 
 
 def _joined(question: str) -> dict[str, list[str]]:
-    """Return for the stem of each word the stems of the compounds with its neighbors, such as
-    keyframe for key frame."""
+    """Return, for each word's stem, the stems of the compounds that the word forms with its
+    neighbors, such as keyframe for key frame."""
     plain = [word.lower() for word in _WORD.findall(question)]
     joined: dict[str, list[str]] = {}
     for one, other in pairwise(plain):

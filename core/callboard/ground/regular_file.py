@@ -11,8 +11,8 @@ _KINDS = ((stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK,
 
 
 def refuse_special(path: Path) -> None:
-    """Raise OSError for a folder, a pipe or a device; its ``strerror`` says what it is. A missing
-    file is left to the code that opens it. Call it from any thread."""
+    """Raise OSError for a folder, a pipe or a device; the error's ``strerror`` says which. A
+    missing file is left to the code that opens it. Call it from any thread."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:

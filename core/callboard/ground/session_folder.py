@@ -11,15 +11,15 @@ from pathlib import Path
 
 
 def session_folder() -> Path | None:
-    """Return callboard's folder for this session, which may not exist yet, or None if there is no
-    place that only this user can write."""
+    """Return callboard's folder for this session, or None if there is no folder that only this user
+    can write to. The folder may not exist yet."""
     base = _runtime_folder()
     return None if base is None or not _is_own(base / _name(), missing=True) else base / _name()
 
 
 def instead_of(folder: Path) -> Path | None:
-    """Return the folder, inside the session's, that takes the place of ``folder`` when that one
-    can't be written, or None. It may not exist."""
+    """Return the folder inside the session's folder that replaces ``folder`` when ``folder`` can't
+    be written to, or None. The folder may not exist yet."""
     session = session_folder()
     if session is None:
         return None
@@ -55,7 +55,7 @@ def _name() -> str:
 
 
 def _is_own(folder: Path, *, missing: bool = False) -> bool:
-    """Return whether this user owns the folder and nobody else can write it. ``missing`` is the
+    """Return whether this user owns the folder and nobody else can write to it. ``missing`` is the
     answer for a folder that doesn't exist."""
     try:
         status = folder.lstat()

@@ -1,4 +1,4 @@
-"""Moves files that an application wrote into one of our folders to the requested place."""
+"""Moves files that an application wrote into one of our folders to the requested location."""
 
 from __future__ import annotations
 

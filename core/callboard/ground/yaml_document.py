@@ -32,7 +32,8 @@ class Document:
     duplicates: tuple[tuple[Path, str, int], ...] = ()
 
     def line(self, *path: str | int) -> int:
-        """Return the line on which ``path`` starts, or its nearest known parent."""
+        """Return the line on which ``path`` starts, or else the line on which its nearest known
+        parent starts."""
         for length in range(len(path), -1, -1):
             line = self.lines.get(path[:length])
             if line is not None:

@@ -32,7 +32,7 @@ _WORDS = {
 
 
 def read(text: str, first_line: int) -> Document:
-    """Return the one document of a text that isn't too large. Raises YamlError."""
+    """Return the only document in the text, whose size the caller has checked. Raises YamlError."""
     builder = _Builder(first_line)
     try:
         return builder.document(yaml.parse(text, Loader=_PARSER))

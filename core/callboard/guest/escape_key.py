@@ -1,7 +1,8 @@
-"""Asks the system whether the artist is holding Escape down in a window of this process.
+"""Checks whether the artist is holding down Escape in a window of this process.
 
-While the main thread is blocked, the application reads no keys. So another thread asks Windows,
-macOS or an X server, with documented calls. Wayland doesn't reveal which keys are down.
+While the main thread is blocked, the application reads no keys. So a different thread queries
+Windows, macOS or an X server, using documented functions. Wayland doesn't reveal which keys are
+down.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ _POINTER_ROOT, _CARDINAL = 1, 6
 
 def escape_key() -> Callable[[], bool] | None:
     """Return a function that returns whether Escape is down and a window of this process has the
-    keyboard. Return None where the system can't be asked. Use the function on one thread, and drop
-    it when the answer no longer matters: with an X server it holds a connection."""
+    keyboard. Return None if the system can't be asked. Use the function on one thread, and drop it
+    when the answer no longer matters, because it may hold a connection to an X server."""
     try:
         if sys.platform == "win32":
             return _of_windows()
@@ -179,8 +180,8 @@ class _XServer:
             return _card32(reply, 12)
 
     def _pid_of(self, window: int) -> int | None:
-        """Return the id of the process that owns a window. An ancestor of the window may be the one
-        that names the process."""
+        """Return the id of the process that owns a window. The process may be named by an ancestor
+        of the window instead."""
         while window > _POINTER_ROOT:
             with self._ask("get_property", 0, window, self._pid_atom, _CARDINAL, 0, 1) as reply:
                 if _card32(reply, 16):

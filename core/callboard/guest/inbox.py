@@ -15,7 +15,7 @@ _WAIT = 0.5 if os.name == "nt" else None
 
 class MainThreadInbox:
     """Functions for the main thread. Call ``post`` and ``stop`` from any thread, and ``run`` from
-    the thread that is to be the main one."""
+    the thread that is to be the main thread."""
 
     def __init__(self) -> None:
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()

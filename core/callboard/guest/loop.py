@@ -234,7 +234,7 @@ class GuestLoop:
                 wait_until = 0.0 if turns.pending() else min(now + self._burst, end)
                 if now < end:
                     continue
-                # The answers leave in this tick, however long the turn took.
+                # The answers are sent in this tick, however long the turn took.
                 self._slice(now + ANSWER_BUDGET, 0.0)
                 self.request_tick()
                 return

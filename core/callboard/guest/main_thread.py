@@ -29,12 +29,12 @@ PATIENCE = 20.0
 ASK_AGAIN = 0.05
 #: Seconds that a cancelled turn has to notice the cancellation and end on its own.
 GRACE = 1.0
-#: If a turn continues after an interruption, the seconds before it is interrupted again.
+#: Seconds before a turn that continues after an interruption is interrupted again.
 INTERRUPT_AGAIN = 0.5
 
 
 class MainThread:
-    """The bounded queue, drained by the guest loop's ticks."""
+    """The bounded queue of turns, drained by the guest loop's ticks."""
 
     def __init__(
         self, guest: GuestLoop, limit: int = QUEUE_LIMIT, patience: float = PATIENCE
@@ -77,7 +77,7 @@ class MainThread:
         self._guest.attend_turns()
 
     def say_waiting(self) -> None:
-        """Report what keeps the main thread away, if the host can tell, to the clients of all
+        """If the host can tell what keeps the main thread away, report it to the clients of all
         queued turns. Runs on the server's loop."""
         self._say_waiting(*self._queue)
 
@@ -96,11 +96,12 @@ class MainThread:
                 with suppress(ValueError):  # The main thread is back, and has taken the turn.
                     self._queue.remove(turn)
                     turn.refuse(busy)
-        self._guest.interrupt()  # The answers leave now.
+        self._guest.interrupt()  # The answers are sent now.
 
     def _behind_script(self, turn: Turn) -> HostBusy | None:
-        """Return the refusal when another client's script, or a call that holds the window, has the
-        main thread. Its end can't be foreseen, so other clients aren't kept waiting for it."""
+        """Return the refusal if another client's script, or a call that holds the window, is using
+        the main thread. Nobody can predict when it will end, so other clients aren't kept waiting
+        for it."""
         script = self.running
         if script is None or script.owner is turn.owner:
             return None
@@ -153,8 +154,8 @@ class MainThread:
 
     def cancel(self, turn: Turn) -> None:
         """Cancel a turn. A queued turn never starts, a generator stops before its next slice, and a
-        plain function can check whether it has been cancelled. A turn that goes on is interrupted.
-        Runs on the server's loop."""
+        plain function can check whether it has been cancelled. A turn that continues is
+        interrupted. Runs on the server's loop."""
         if turn.state is TurnState.RUNNING and not turn.cancelled:
             self._guest.loop.call_later(GRACE, self._interrupt, turn)
         turn.cancelled = True
@@ -163,7 +164,7 @@ class MainThread:
     def _interrupt(self, turn: Turn) -> None:
         if turn.state is not TurnState.DONE:
             turn.interrupt()
-            # Code that catches the exception, or receives it inside a callback, goes on.
+            # Code that catches the exception, or receives it inside a callback, continues.
             self._guest.loop.call_later(INTERRUPT_AGAIN, self._interrupt, turn)
 
     def unpark(self, turn: Turn) -> None:
@@ -217,11 +218,11 @@ class MainThread:
             doing = self._guest.may_run(kind)
         except Exception as error:
             if not self._silent:
-                log.exception("the host could not say whether it is busy")
+                log.exception("the host could not report whether it is busy")
             self._silent = True
             return f"something that it could not name ({type(error).__name__})"
         if self._silent:
-            log.info("the host can say again whether it is busy")
+            log.info("the host can report again whether it is busy")
             self._silent = False
         return doing
 

@@ -34,7 +34,7 @@ class GuestSelector(selectors.BaseSelector):
         self.next_timer: float | None = None
         #: True when the slice ended with work left over.
         self.more = False
-        #: True when something came in during the slice.
+        #: True when something was received during the slice.
         self.heard = False
         #: True while a thread is in ``watch``, or about to be.
         self.watched = False

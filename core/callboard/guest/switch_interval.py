@@ -1,4 +1,5 @@
-"""Shortens threads' turns at the interpreter while a thread stands in for a busy main thread.
+"""Shortens the turns in which threads hold the interpreter, while a thread stands in for a busy
+main thread.
 
 An answer takes several turns. While another thread is computing, each turn would wait for Python's
 usual 5 ms. The setting is shared by the process, and so is the count of its users.

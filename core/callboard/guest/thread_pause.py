@@ -74,7 +74,7 @@ class PythonPermit:
     """The lock that a thread holds while it runs Python, as a context manager."""
 
     def __init__(self) -> None:
-        # A lock that knows its owner, because the owner may be interrupted while it takes or
+        # A lock that records its owner, because the owner may be interrupted while it takes or
         # releases the lock.
         self._lock = threading.RLock()
         #: Ends the thread's wait, or None while the thread runs.

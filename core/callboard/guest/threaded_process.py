@@ -1,4 +1,5 @@
-"""A program started by a coroutine on a loop that can't wait for pipes: Windows' selector loop.
+"""A program that a coroutine starts on a loop that can't wait for pipes, such as the selector loop
+on Windows.
 
 Threads read, write and wait for the program to end. The protocol is notified on the loop, as by
 asyncio's own transports. So ``asyncio.create_subprocess_exec`` works in every coroutine tool.
@@ -15,7 +16,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 _CHUNK = 65_536
-#: Bytes waiting to be written at which the writer is asked to pause, and to go on.
+#: Numbers of unwritten bytes at which the writer is told to pause, and to continue.
 _HIGH, _LOW = 65_536, 16_384
 
 

@@ -61,8 +61,9 @@ class Interruptible:
                 self._thread = thread
                 return function()
             finally:
-                # Python raises no exception of another thread between the code and this line. From
-                # here on, only one that has already been requested can arrive.
+                # Python can't raise an exception requested by another thread between the code and
+                # this line. From here on, only an exception that has already been requested can
+                # arrive.
                 self._thread = None
                 self._end(thread)
                 if not (self.asked or self._spoilt):
@@ -223,7 +224,7 @@ class Turn:
         return self._wants_park and not self._woken
 
     def unpark(self) -> None:
-        """Give the turn its next slice. Call it from any thread. A request that comes during a
+        """Give the turn its next slice. Call it from any thread. A request that arrives during a
         slice isn't lost."""
         self._woken = True
 
@@ -253,7 +254,7 @@ class Turn:
         if self.state is TurnState.QUEUED:
             self.state = TurnState.RUNNING
             self.started_at = perf_counter()
-        # Polling isn't part of an undo step, because the artist goes on working.
+        # Polling isn't part of an undo step, because the artist continues to work.
         step = None if self.looks else self._transaction
         if step is not None:
             step.enter()

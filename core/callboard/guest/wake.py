@@ -1,8 +1,8 @@
 """The signal that ends the main thread's waits, such as ``time.sleep``.
 
 A requested exception arrives between two instructions, so it can't arrive while Python waits inside
-one. A signal's handler runs even then. ``SIGURG`` is ignored by every program that doesn't ask for
-it, and Windows has no such signal, so a wait on Windows runs to its end.
+one. A signal's handler runs even then. By default, programs ignore ``SIGURG``. Windows has no such
+signal, so a wait on Windows runs to its end.
 
 While callboard's threads stand still, none of them can request anything. Then another process sends
 the signal, and the handler lets the threads run for a moment.

@@ -1,7 +1,7 @@
 """Lets the artist hold Escape for a second to end a call that is blocking the main thread.
 
-The key is checked on a separate thread, because a busy X server answers late, and meanwhile the
-server's loop has to answer other clients. The same thread loads the code for requests that end a
+The key is checked on a separate thread, because a busy X server answers late, and the server's loop
+has to answer other clients in the meantime. The same thread loads the code for requests that end a
 call, because that takes seconds on a busy machine.
 """
 
@@ -57,7 +57,7 @@ class WayOut:
         try:
             self._check_key(permit)
         except Exception:
-            log.exception("Escape could not be looked at")
+            log.exception("the Escape key could not be checked")
         finally:
             self._looking = False
 

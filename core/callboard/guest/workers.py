@@ -13,7 +13,7 @@ from callboard.guest.thread_pause import PythonPermit
 
 T = TypeVar("T")
 
-#: Maximum number of abandoned threads that are replaced, since they may be stuck forever. Beyond
+#: Maximum number of abandoned threads that are replaced, because they may be stuck forever. Beyond
 #: that, no thread is replaced, and new work waits.
 MOST_ABANDONED = 64
 

@@ -62,8 +62,8 @@ def _serve_alone(words: Sequence[str]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="callboard",
         description=(
-            "Run a host without a GUI. An application's archive has only this command; for "
-            "the others install callboard's wheel into this Python."
+            "Run a host without a GUI. An application's archive contains only this command. For "
+            "the others, install callboard's wheel into this Python."
         ),
     )
     commands = parser.add_subparsers(dest="command", metavar="serve", required=True)

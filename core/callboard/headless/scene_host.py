@@ -9,8 +9,8 @@ from pathlib import Path
 
 from callboard.errors import PeerError
 
-#: The host for each ending of a scene file. Formats that several hosts open, such as USD, go to
-#: OpenUSD.
+#: The host for each file extension of a scene. Formats that several hosts can open, such as USD,
+#: are opened by OpenUSD.
 ENDINGS = {
     ".blend": "blender",
     ".hip": "houdini",
@@ -33,8 +33,9 @@ def host_by_scene(parser: argparse.ArgumentParser) -> None:
 
 
 def settle_host(arguments: argparse.Namespace, scenes: Iterable[str]) -> None:
-    """Set ``arguments.host`` if it isn't given: to the host for these files or patterns, or to
-    OpenUSD when none of their endings is known. Raises PeerError when the files' hosts differ."""
+    """If ``--host`` isn't given, set ``arguments.host`` to the host for these files or patterns, or
+    to OpenUSD when none of their extensions is known. Raises PeerError when the files' hosts
+    differ."""
     if arguments.host is not None:
         return
     endings = (Path(scene).suffix.lower() for scene in scenes)

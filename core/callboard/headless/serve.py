@@ -96,12 +96,13 @@ def add_host(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=sorted(ATTENDED_ONLY | OFF_AT_FIRST),
         default=[],
-        help="offer this even without an artist to ask, or although it is off by default",
+        help="offer this even if no artist can be asked, and even if it is off by default",
     )
 
 
 def host_options(arguments: argparse.Namespace) -> list[str]:
-    """Return the values that :func:`add_host` read, as options for a ``serve`` process."""
+    """Return the values of the options that :func:`add_host` added, as options for a ``serve``
+    process."""
     repeated = (
         ("--skills", arguments.skills),
         ("--root", arguments.roots),
@@ -115,8 +116,8 @@ def host_options(arguments: argparse.Namespace) -> list[str]:
 
 
 def warn_of_folders(arguments: argparse.Namespace, *, absent_skills: bool = True) -> None:
-    """Warn when an option of :func:`add_host`, or the project, has no effect at present. A server
-    in this process reports ``absent_skills`` itself."""
+    """Warn if an option that :func:`add_host` added, or the project, currently has no effect. A
+    server in this process reports ``absent_skills`` itself."""
     if unknown := unknown_project():
         log.warning("%s", unknown)
     for option, folders in (("--skills", arguments.skills), ("--root", arguments.roots)):
@@ -161,7 +162,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def host_config(arguments: argparse.Namespace, port: int | None, **more: Any) -> McpHttpConfig:
-    """Return a server's settings from what :func:`add_host` read."""
+    """Return a server's settings, made from the options that :func:`add_host` added."""
     given = {
         "port": port,
         "deny": arguments.deny,
@@ -258,7 +259,7 @@ def _warn_of_unknown_words(app: Callboard, denied: Sequence[str]) -> None:
 
 
 def _panel_loop() -> Any:
-    """Return Qt's loop with the panel. Raises a HostError that says what to install."""
+    """Return the panel's Qt event loop. Raises a HostError that says what to install."""
     try:
         # Core names no user interface, but this option asks for one.
         panel = import_module("callboard_ui.main_loop")
@@ -270,7 +271,7 @@ def _panel_loop() -> Any:
 
 def keep_stdout_clean() -> TextIO:
     """Send everything that the host prints, even from C, to stderr, because programs read the ready
-    line from stdout. Return a stream to stdout."""
+    line from stdout. Return a stream that still writes to stdout."""
     ready = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     sys.stdout = sys.stderr
