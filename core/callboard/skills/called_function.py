@@ -1,5 +1,5 @@
-"""Finds the function that a call to a tool enters, and reads its signature, in the source of the
-tool's script. Runs nothing."""
+"""Finds the function that a call to a tool runs, and reads its signature from the source of the
+tool's script, without running anything."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard.skills.skill_files import FileProblem, read_text
 from callboard.skills.syntax_tree import parsed
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
-#: Parameters that callboard fills in, for functions that take them.
+#: Parameters that callboard fills in if a function has them.
 HANDED = frozenset({"ctx", "_workspace_roots"})
 #: Return types of a function that yields. The last of three type arguments is the tool's answer.
 _YIELDS = frozenset(("Generator", "Iterator", "Iterable"))
@@ -34,8 +34,8 @@ def entered(functions: Mapping[str, Function], names: Iterable[str]) -> Function
 
 @dataclass(frozen=True)
 class Signature:
-    """The facts that a function's source states. ``unread`` are the annotations without a JSON
-    Schema."""
+    """A function's signature, as its source states it. ``unread`` has the annotations that couldn't
+    be read."""
 
     function: str
     line: int
@@ -53,8 +53,8 @@ class Signatures:
         self._trees: dict[Path, ast.Module | None] = {}
 
     def of(self, script: Path, tool: str, entry_point: object = None) -> Signature | None:
-        """Return the signature. Return None if there is no plain ``def`` for the tool, or if the
-        script can't be read, which calls and lint report."""
+        """Return the signature, or None if there is no plain ``def`` for the tool, or if the script
+        can't be read. Calls and lint report an unreadable script."""
         if script not in self._trees:
             try:
                 self._trees[script] = parsed(read_text(self._folder, script))
@@ -85,7 +85,7 @@ def _input(function: Function, types: AnnotatedTypes, texts: Mapping[str, str]) 
         if default is None:
             required.append(argument.arg)
         for value in [] if default is None else literal(default):
-            # `size: float = None` takes None, whatever its annotation says.
+            # `size: float = None` accepts None, whatever its annotation is.
             if value is None:
                 schema = any_of([schema, {"type": "null"}])
             else:

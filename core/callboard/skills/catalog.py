@@ -34,8 +34,8 @@ SkillScope = Literal["bundled", "user", "project", "site"]
 
 
 class CatalogChange(NamedTuple):
-    """A change in the loaded skills. ``unloaded`` are names, ``loaded`` is in the order of their
-    dependencies. A reloaded skill is in both."""
+    """A change in the loaded skills. ``unloaded`` has names. ``loaded`` has skills, in the order of
+    their dependencies. A reloaded skill is in both."""
 
     loaded: tuple[SkillMetadata, ...] = ()
     unloaded: tuple[str, ...] = ()
@@ -97,29 +97,29 @@ class SkillCatalog:
         self._failures: tuple[Failure, ...] = ()
         #: Returns why a skill that doesn't ship may not be used, or None if it may.
         self.why_not: Callable[[Path], str | None] = lambda folder: None
-        #: Returns the host capabilities that bundles get now.
+        #: Returns the host capabilities that bundles currently get.
         self.host_capabilities: Callable[[], Sequence[str]] = tuple
-        #: A failure for each bundle that the host can't serve now.
+        #: A failure for each bundle that the host currently can't serve.
         self.held_back: tuple[Failure, ...] = ()
         #: The failures concerning scripts, as of the last check.
         self._broken: list[Failure] = []
-        #: Number of checks begun, and the number of the check that reported last.
+        #: Number of checks that have begun, and the number of the latest check that has reported.
         self._looks = 0
         self._reported_by = 0
         self._elsewhere: list[SkillMetadata] = []
         #: The failure that keeps a skill's newest files from being used, by skill.
         self._worse: dict[str, Failure] = {}
-        #: Called with the skills that a refresh newly found, under the catalog's lock.
+        #: Called under the catalog's lock, with the names of the skills that a refresh newly found.
         self.arrived: Callable[[list[str]], None] = lambda names: None
         self._indexed: dict[str, SkillMetadata] = {}
-        #: Tools that bundles' servers list, by the bundle's path, and the same for the tools that
-        #: are already in the index.
+        #: Tools that bundles' servers list, by the bundle's path, and the tools among them that are
+        #: already in the index.
         self._served: Mapping[str, Sequence[Tool]] = {}
         self._indexed_served: dict[str, Sequence[Tool]] = {}
         self._changes: Changes[[CatalogChange]] = Changes()
 
     def use_paths(self, paths: Sequence[tuple[Path, SkillScope]]) -> None:
-        """Replace the search paths. Takes effect with the next :meth:`refresh`."""
+        """Replace the search paths. Takes effect at the next :meth:`refresh`."""
         with self._lock:
             self.paths = tuple(path for path, _ in paths)
             self._scopes = dict(reversed(paths))
@@ -203,8 +203,9 @@ class SkillCatalog:
         return SearchIndex()
 
     def also_find(self, place: str, tools: Sequence[Tool]) -> None:
-        """Let the search find these tools, which the server of the bundle at that path lists. An
-        empty list removes the bundle. Runs on the loop and waits for nothing."""
+        """Include these tools in searches. They are the ones that the server of the bundle at
+        ``place`` lists. An empty list removes the bundle. Runs on the loop and waits for
+        nothing."""
         others = {each: its for each, its in self._served.items() if each != place}
         self._served = {**others, place: tools} if tools else others
 
@@ -318,7 +319,7 @@ class SkillCatalog:
         """Add the problems that would make a first call or run fail, for loaded skills that don't
         ship with callboard. Reads their scripts and workflows, so call it on a thread that may
         wait."""
-        from callboard.skills.script_check import script_failures  # A start doesn't need this.
+        from callboard.skills.script_check import script_failures  # Startup doesn't need this.
 
         with self._lock:
             self._looks = number = self._looks + 1
@@ -326,7 +327,7 @@ class SkillCatalog:
         broken = [failure for skill in skills for failure in script_failures(skill)]
         with self._lock:
             if number < self._reported_by:
-                return  # A later check, which saw newer files, has reported.
+                return  # A later check, which saw newer files, has already reported.
             self._reported_by = number
             others = [failure for failure in self._failures if failure not in self._broken]
             self._broken = broken

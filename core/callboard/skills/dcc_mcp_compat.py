@@ -31,8 +31,9 @@ DccMcpCancelledError = CancelledError = CallCancelled
 
 
 def stand_in(name: str) -> ModuleType | None:
-    """Return the module for ``import dcc_mcp_core`` and those of ``MODULES``, or None when the
-    interpreter handles the import. Raises ModuleNotFoundError for the package's other modules."""
+    """Return the module for ``import dcc_mcp_core`` and those of ``MODULES``, or None if the
+    interpreter should handle the import. Raises ModuleNotFoundError for the package's other
+    modules."""
     if name.partition(".")[0] != PACKAGE or importlib.util.find_spec(PACKAGE) is not None:
         return None
     if name not in MODULES:
@@ -45,7 +46,8 @@ def stand_in(name: str) -> ModuleType | None:
 
 
 class Probe:
-    """Tells these scripts whether their call was cancelled. ``ctx`` is the tool's context."""
+    """Tells scripts written for ``dcc_mcp_core`` whether their call was cancelled. ``ctx`` is the
+    tool's context."""
 
     job_id = None
 
@@ -162,7 +164,7 @@ def skill_exception(
     _meta: dict[str, Any] | None = None,
     **context: Any,
 ) -> dict[str, Any]:
-    # Always without the traceback, which would reach the client with all its paths.
+    # The traceback is always left out, because its paths would reach the client.
     kind = type(exc).__name__
     context.setdefault("error_type", kind)
     return skill_error(

@@ -9,8 +9,8 @@ from callboard.skills.model import SKILL_FILE, Failure, SkillMetadata
 
 
 def load_order(name: str, skills: Mapping[str, SkillMetadata]) -> list[str]:
-    """Return ``name`` and all skills it needs, in loading order, and by name where the order is
-    free. Raises SkillError, which names the missing skill or the whole cycle."""
+    """Return ``name`` and all skills it needs, in loading order. Skills whose order doesn't matter
+    are sorted by name. Raises SkillError, which names the missing skill or the whole cycle."""
     return list(_walk(name, skills, {}, {}))
 
 
@@ -39,8 +39,8 @@ def _walk(
     done: dict[str, None],
     bad: dict[str, SkillError],
 ) -> dict[str, None]:
-    """Add ``name`` to ``done`` after all skills it needs. On an error, add all skills on the way
-    there to ``bad`` and raise it."""
+    """Add ``name`` to ``done`` after all skills it needs. On an error, add all skills on the way to
+    the error to ``bad``, and raise the error."""
     # Maps a skill to the skills that it still needs. Not recursive, because a chain of depends may
     # be very long.
     trail: dict[str, list[str]] = {}

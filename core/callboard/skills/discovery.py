@@ -1,4 +1,4 @@
-"""Searches the places where skills may be, and returns the skills found there."""
+"""Searches the locations where skills may be stored, and returns the skills found there."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ def skill_folders(search_path: Path) -> Iterator[Path]:
 
 
 def has_skill(search_path: Path) -> bool:
-    """Return whether the path contains a skill, or can't be read, which the search reports."""
+    """Return whether the path contains a skill. Also return True if the path can't be read, because
+    the search reports that."""
     try:
         return next(skill_folders(search_path), None) is not None
     except OSError:
@@ -84,7 +85,7 @@ def has_skill(search_path: Path) -> bool:
 
 
 def _holds_skill(folder: Path) -> bool:
-    """Return whether the folder has a SKILL.md, even a broken one, which loading reports."""
+    """Return whether the folder has a SKILL.md. Loading the skill reports a broken one."""
     try:
         (folder / SKILL_FILE).lstat()
     except (FileNotFoundError, NotADirectoryError):
@@ -103,14 +104,14 @@ def _may_use(folder: Path, why_not: Callable[[Path], str | None], skipped: list[
 def load_all(
     folders: Iterable[Path], load: Callable[[Path], SkillMetadata]
 ) -> list[tuple[Path, SkillMetadata]]:
-    """Load the folders. Skills named like their folder come first, and take precedence over others
-    with the same name."""
+    """Load the folders. Skills that have the name of their folder come first, and take precedence
+    over others with the same name."""
     loaded = [(folder, load(folder)) for folder in folders]
     return sorted(loaded, key=lambda one: (one[1].name != one[0].name, one[0].name))
 
 
 def suits(skill: SkillMetadata, dcc: str | None) -> bool:
-    """Return whether the skill suits this host: it names this host, or doesn't name any."""
+    """Return whether the skill is for this host or for every host."""
     named = (skill.dcc or "").lower()
     return dcc is None or named in _EVERY_HOST or named == dcc.lower()
 
@@ -118,13 +119,13 @@ def suits(skill: SkillMetadata, dcc: str | None) -> bool:
 def scan_and_load(
     dcc_name: str | None = None, extra_paths: Iterable[str | Path] = ()
 ) -> tuple[list[SkillMetadata], list[Failure]]:
-    """Return every usable skill for the host, sorted by name, and why others were skipped.
+    """Return every usable skill for the host, sorted by name, and the reasons for skipping others.
 
     Problems inside a usable skill are in its own ``failures``. If two skills have the same name,
     the one from the more important search path is kept. Skills for other hosts are left out
     silently.
     """
-    # Imported here, because a server starts from a cache.
+    # Imported here, because a server that starts from a cache doesn't need it.
     from callboard.skills.load import load_skill
 
     skills, skipped, _ = scan(search_paths(dcc_name, extra_paths), dcc_name, load_skill)
@@ -132,15 +133,15 @@ def scan_and_load(
 
 
 class Found(NamedTuple):
-    """A skill and the search path it was found through."""
+    """A skill and the search path in which it was found."""
 
     skill: SkillMetadata
     search_path: Path
 
 
 class Scan(NamedTuple):
-    """The content of the search paths: skills that this host may use, sorted by name, why others
-    were skipped, and skills for other hosts."""
+    """The content of the search paths: the skills that this host may use, sorted by name; the
+    reasons why other skills were skipped; and the skills for other hosts."""
 
     skills: list[Found]
     skipped: list[Failure]
@@ -155,10 +156,10 @@ def scan(
     named: Collection[Path] = (),
     why_not: Callable[[Path], str | None] = lambda folder: None,
 ) -> Scan:
-    """Like :func:`scan_and_load`, over exactly these search paths, the most important first. Skills
-    in ``shipped`` paths are never replaced by a skill with the same name from elsewhere. A missing
-    path in ``named`` is reported, because a person or a setting names it. ``why_not`` returns why a
-    skill that doesn't ship may not be used, or None."""
+    """Like :func:`scan_and_load`, but for exactly these search paths, the most important first.
+    Skills in ``shipped`` paths are never replaced by a skill with the same name from elsewhere. A
+    missing path in ``named`` is reported, because a person or a setting names it. ``why_not``
+    returns why a skill that doesn't ship may not be used, or None."""
     by_name: dict[str, Found] = {}
     skipped: list[Failure] = []
     elsewhere: list[SkillMetadata] = []

@@ -48,7 +48,7 @@ class DiscoveryCache:
         began = time.time_ns()
         skill = load_skill(folder)
         stamps = _stamps(folder, skill)
-        # A problem may be fixed in a place that no stamp covers.
+        # A problem may be fixed in a file whose stamp isn't checked.
         if not skill.failures and settled(stamps, began):
             self._known[key] = (stamps, skill)
             self._changed = True

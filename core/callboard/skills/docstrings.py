@@ -1,4 +1,4 @@
-"""Reads the parameters' descriptions in a docstring, as Google, NumPy and Sphinx write them."""
+"""Reads parameter descriptions from a docstring in Google, NumPy or Sphinx style."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _FIELD = re.compile(r":(?:param|arg|parameter)\s(?:[^:]*\s)?(\w+):\s*(.*)")
 
 
 def summary(docstring: str) -> str:
-    """Return the first paragraph in one line."""
+    """Return the first paragraph as one line."""
     return " ".join(docstring[:_MAX_CHARACTERS].strip().partition("\n\n")[0].split())
 
 
 def parameters(docstring: str) -> dict[str, str]:
-    """Return each parameter's description in one line. ``docstring`` is indented as
+    """Return each parameter's description as one line. ``docstring`` is indented as
     ``inspect.cleandoc`` leaves it."""
     lines = docstring[:_MAX_CHARACTERS].splitlines()
     texts: dict[str, list[str]] = {}

@@ -28,8 +28,8 @@ def stamp(path: str | Path) -> Stamp:
 
 
 def settled(stamps: Iterable[Stamp], reading_began_ns: int) -> bool:
-    """Return whether nothing has changed since shortly before ``reading_began_ns``, on the clock of
-    ``time.time_ns``, so that equal stamps will mean unchanged files."""
+    """Return whether nothing has changed since shortly before ``reading_began_ns``, a value of
+    ``time.time_ns``. If so, files with equal stamps are unchanged."""
     latest = reading_began_ns - _SETTLED_NS
     return all(one is None or one[0] < latest for one in stamps)
 

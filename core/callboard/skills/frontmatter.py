@@ -1,4 +1,4 @@
-"""The YAML at the head of ``SKILL.md``, and the lines of its entries."""
+"""The YAML at the head of ``SKILL.md``, and the line numbers of its entries."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def split_frontmatter(text: str) -> tuple[str, int] | None:
 
 
 def frontmatter(folder: Path) -> safe_yaml.Document | None:
-    """Return a skill's frontmatter, or None when it can't be read, which loading reports."""
+    """Return a skill's frontmatter, or None if it can't be read. Loading the skill reports that."""
     try:
         parts = split_frontmatter(read_text(folder, resolve_inside(folder, SKILL_FILE)))
         return None if parts is None else safe_yaml.load(*parts)

@@ -43,7 +43,7 @@ _STEP = (
 
 
 def odd_words(skill: SkillMetadata) -> Iterator[Odd]:
-    """Yield the odd words of SKILL.md, the tools' file and the workflows."""
+    """Yield the likely misspellings in SKILL.md, the tools' file and the workflows."""
     front = frontmatter(skill.path)
     if front is not None:
         yield from _of_front(front)
@@ -55,7 +55,7 @@ def odd_words(skill: SkillMetadata) -> Iterator[Odd]:
 
 
 def odd_in_workflows(skill: SkillMetadata) -> Iterator[Odd]:
-    """Yield the odd words of the workflows that SKILL.md names."""
+    """Yield the likely misspellings in the workflows that SKILL.md names."""
     listed = skill.workflows
     for reference in (listed,) if isinstance(listed, str) else listed or ():
         for path in expand(skill.path, reference)[0]:

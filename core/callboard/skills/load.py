@@ -1,5 +1,5 @@
-"""Reads a skill's folder into :class:`SkillMetadata`. Reads SKILL.md, the tools' file, and a script
-if the tools' file omits its description or a schema. Runs nothing."""
+"""Reads a skill's folder into :class:`SkillMetadata`. Reads SKILL.md, the tools' file, and the
+script of a tool whose description or schema isn't in the tools' file. Runs nothing."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def load_skill(folder: Path) -> SkillMetadata:
     """Load a skill. Never raises for a bad skill: problems are in ``failures``, and the rest is
     loaded.
 
-    When ``SKILL.md`` itself is unusable the skill has no description. See
+    When ``SKILL.md`` itself is unusable, the skill has no description. See
     :func:`callboard.skills.model.is_usable`.
     """
     return _Reader(folder).read()
@@ -140,7 +140,7 @@ class _Reader:
             for key, value in nested.items():
                 block[key] = value
                 self._places[key] = ("metadata", "dcc-mcp", key)
-        # Other packages write these with an underscore.
+        # Other packages write these keys with an underscore.
         for key in ("search-hint", "search-aliases"):
             other = key.replace("-", "_")
             if key not in block and other in block:
@@ -177,7 +177,7 @@ class _Reader:
             if len(where) <= len(at):
                 self._fail_at("parse", f"'{key}' is written twice; the first counts", shown, line)
         by_name: dict[str, ToolDeclaration] = {}
-        from callboard.skills.called_function import Signatures  # A start reads from a cache.
+        from callboard.skills.called_function import Signatures  # Startup uses a cache instead.
 
         signatures = Signatures(self._folder)
         for index, entry in enumerate(entries):
@@ -227,8 +227,8 @@ class _Reader:
         return tuple(filter(is_requirement, requires))
 
     def _is_skill(self, name: str) -> bool:
-        """Return whether this is the name of a skill beside this one, or of one that ships. Other
-        packages name skills among their requirements."""
+        """Return whether this is the name of a skill in a neighboring folder, or of a bundled
+        skill. Other packages list skills among their requirements."""
         if not _NAME.fullmatch(spelled := name.replace("_", "-")):
             return False
         folders = (self._folder.parent, Path(__file__).parent / "bundled")

@@ -19,7 +19,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 
 class Failure(NamedTuple):
-    """One problem of one skill.
+    """A problem with a skill.
 
     ``reference`` is the path inside the skill's folder, as written. Messages contain no absolute
     path. ``line`` counts from 1. ``tool`` is the tool that can't be served because of the problem.
@@ -89,11 +89,11 @@ def own_name(tool: str) -> str:
 
 
 def entry_names(tool: str, script: Path | None, entry_point: object) -> list[str]:
-    """Return the possible names of the function that a call to the tool enters. The first that
-    exists counts. ``entry_point`` is the tool's own setting."""
+    """Return the possible names of the function that a call to the tool runs. The first name that
+    exists is used. ``entry_point`` is the tool's own setting."""
     own = own_name(tool)
-    # A script with one tool is entered through main. A script that several tools share is entered
-    # through the tool's name.
+    # If a script has only one tool, its function is main. If several tools share a script, each
+    # function has the name of its tool.
     alone = script is not None and script.stem in (tool, own)
     names = ["main", own] if alone else [own, "main"]
     return [entry_point, *names] if isinstance(entry_point, str) else names
@@ -134,7 +134,7 @@ class SkillMetadata(NamedTuple):
 
     @property
     def when_called(self) -> bool:
-        """True when the skill says ``load: when-called``, because it is rarely needed. A search
+        """True when the skill has ``load: when-called``, because it is rarely needed. A search
         finds such a skill, and a call to one of its tools loads it."""
         block = self.metadata.get("dcc-mcp")
         return isinstance(block, Mapping) and block.get("load") == "when-called"

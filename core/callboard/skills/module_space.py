@@ -42,7 +42,8 @@ class ModuleSpace:
         self._add((), package)
 
     def module(self, parts: tuple[str, ...]) -> ModuleType:
-        """Return the module ``a.b`` for ``("a", "b")``. Raises what its code raises."""
+        """Return the module ``a.b`` for ``("a", "b")``. Raises any exception that the module's code
+        raises."""
         with self._lock:
             if parts in self._modules:
                 return self._modules[parts]
@@ -59,8 +60,8 @@ class ModuleSpace:
                 module.__package__ = module.__name__
             else:
                 module.__package__ = parent.__name__
-            # The data model's own way to give code other built-ins. Functions keep them for good,
-            # so imports inside functions come here too, even after close().
+            # The data model's own way to give code different built-ins. Functions keep them, so
+            # imports inside functions are handled here too, even after close().
             module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
             self._add(parts, module)
             try:
@@ -139,8 +140,8 @@ class ModuleSpace:
 
 
 def _execute(path: Path, module: ModuleType, folder: Path, ran: dict[Path, bytes]) -> None:
-    # The byte-code cache isn't used, because it distinguishes edits only by the second and the
-    # size.
+    # The byte-code cache isn't used, because it notices an edit only if the file's size or the time
+    # in whole seconds is different.
     before = list(sys.path)
     source = path.read_bytes()
     try:
@@ -156,7 +157,8 @@ def _execute(path: Path, module: ModuleType, folder: Path, ran: dict[Path, bytes
     finally:
         for added in list(sys.path):
             own = added not in before and _below(added, folder)
-            # A script that adds one of the studio's folders adds it at every load.
+            # A script that adds one of the studio's folders to the path adds it again at every
+            # load.
             if own or sys.path.count(added) > max(1, before.count(added)):
                 sys.path.remove(added)
 

@@ -1,4 +1,4 @@
-"""The skills and bundles that a studio's policy lets in: those in named folders, and those whose
+"""The skills and bundles that a studio's policy allows: those in named folders, and those whose
 content has a named digest."""
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ class Origins:
     thread."""
 
     def __init__(self, entries: Sequence[str] | None) -> None:
-        """None lets everything in."""
+        """If ``entries`` is None, everything is allowed."""
         self._all = entries is None
         entries = entries or ()
         self._folders = [each for each in entries if not each.startswith("sha256:")]
         self._digests = {each for each in entries if each.startswith("sha256:")}
 
     def why_not(self, folder: Path) -> str | None:
-        """Return why this skill or bundle may not be used, or None if it may. Reads its files when
-        no folder lets it in."""
+        """Return why this skill or bundle may not be used, or None if it may. Its files are read
+        only if it isn't in one of the folders."""
         if self._all:
             return None
         real = os.path.realpath(folder)
@@ -42,8 +42,8 @@ class Origins:
 
 
 def folder_digest(folder: Path) -> str | None:
-    """Return one digest of all files in the folder, including hidden files and caches, or None when
-    there can't be one."""
+    """Return one digest of all files in the folder, including hidden files and caches, or None if
+    it can't be computed."""
     total, size = hashlib.sha256(), 0
     try:
         for above, folders, names in os.walk(folder, onerror=_fail):

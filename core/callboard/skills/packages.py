@@ -30,7 +30,7 @@ _adding = threading.Lock()
 
 def package_parent(folder: Path) -> Path | None:
     """Return the parent folder of the package that contains a skill's folder: a folder
-    ``dcc_mcp_*`` with an ``__init__.py``. Return None if there is no such package. Looks at the
+    ``dcc_mcp_*`` with an ``__init__.py``. Return None if there is no such package. Accesses the
     disk."""
     for above in folder.parents:
         if above.name.startswith(PREFIX) and (above / "__init__.py").is_file():
@@ -39,8 +39,8 @@ def package_parent(folder: Path) -> Path | None:
 
 
 def make_importable(folder: Path) -> None:
-    """Let a skill's scripts import the package it came with. The package's parent folder is added
-    to the end of the import path, so that it hides nothing."""
+    """Make the package that a skill came with importable for its scripts. The package's parent
+    folder is added to the end of the import path, so that it hides nothing."""
     parent = package_parent(folder)
     if parent is not None:
         with _adding:
@@ -61,7 +61,7 @@ def to_install(module: str) -> str:
 
 def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, str]]:
     """Yield the line and name of every missing module that a script imports, read from its syntax
-    tree. An import inside a ``try`` is optional and skipped. Looks for files."""
+    tree. An import inside a ``try`` is optional and skipped. Accesses the disk."""
     parent, brought = package_parent(skill), vendor_folder(skill)
     for line, name in _needed(source):
         if _has(brought, name.partition(".")[0]):
@@ -72,8 +72,8 @@ def unresolved(source: str, script: Path, skill: Path) -> Iterator[tuple[int, st
 
 def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, int, str]]:
     """Yield the file, line and sentence for each missing module that a tool's script, or a script
-    beside it, imports. A module named like a required package is skipped while nothing is vendored:
-    the requirement's own message reports it."""
+    in the same folder, imports. While nothing is vendored, a module with the name of a required
+    package is skipped, because the message about the requirement reports it."""
     brought = vendor_folder(skill.path).is_dir()
     required = () if brought else {own_name(package_of(each)).lower() for each in skill.requires}
     for file in (script, *neighbours(script, skill.path)):
@@ -88,8 +88,8 @@ def missing_imports(script: Path, skill: SkillMetadata) -> Iterator[tuple[str, i
 
 
 def neighbours(script: Path, skill: Path) -> list[Path]:
-    """Return the scripts beside ``script`` that it imports, and the scripts that those import in
-    turn. The scripts are looked up on disk."""
+    """Return the scripts in the same folder that ``script`` imports, and the scripts that those
+    import in turn. The scripts are looked up on disk."""
     known: dict[Path, None] = {}
     waiting = [script]
     while waiting:
@@ -108,7 +108,7 @@ def _beside(script: Path, skill: Path) -> tuple[str, ...]:
         return ()
 
 
-# Cached, because each tool of a skill checks the imports of the scripts beside its own.
+# Cached, because the check of each tool also reads the scripts that the tool's script imports.
 @lru_cache(256)
 def _named(source: str) -> tuple[str, ...]:
     """Return the first part of each module name that a script imports, absolute or relative."""

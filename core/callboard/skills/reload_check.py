@@ -23,7 +23,7 @@ class SeenSkill(NamedTuple):
     stamps: dict[str, Stamp] | None
 
     def is_still(self, newer: SeenSkill) -> bool:
-        """Return whether ``newer``, with the same name, has no changes."""
+        """Return whether ``newer``, which has the same name, has no changes."""
         same = newer.stamps is not None and newer.stamps == self.stamps
         return same and newer.skill.path == self.skill.path
 

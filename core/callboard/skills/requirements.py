@@ -13,7 +13,7 @@ from callboard.skills.vendored import REQUIRED, package_of, satisfies, this_pyth
 
 def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Failure]:
     """Yield the required packages that this Python doesn't have, or has in a version other than the
-    skill's vendored one. Looks for files. ``called`` names the skill in the suggested command."""
+    skill's vendored one. Accesses the disk. ``called`` names the skill in the suggested command."""
     if not skill.requires:
         return
     from importlib import metadata
@@ -29,7 +29,7 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
             if there is not None and satisfies(there.version, requirement):
                 continue
             if there is None and requirement == name:
-                # It may be the name of a skill, and anybody could own the package with that name.
+                # This may be the name of a skill, and anybody could own the package with that name.
                 message = (
                     f"requires {requirement}, which is neither a skill here nor a package of "
                     f"Python {this_python()}; if it is a package that you know, {remedy}"
@@ -55,7 +55,7 @@ def requirement_failures(skill: SkillMetadata, called: str = "") -> Iterator[Fai
     for brought in metadata.distributions(path=[str(folder)]):
         about = brought.metadata
         if not about or "Name" not in about:
-            continue  # This isn't a package, but something that was left behind.
+            continue  # This isn't a package, but a leftover folder.
         package = about["Name"]
         used = next(iter(metadata.distributions(name=package)), brought)
         if used.version != brought.version:

@@ -15,7 +15,7 @@ _OWN = frozenset(
         *("max_modifiers", "maya_modelling"),
     )
 )
-#: Schemes whose every address belongs to callboard or the machine.
+#: Schemes in which every address belongs to callboard or the machine.
 SCHEMES = frozenset(
     ("file", "files", "host", "instance", "job", "log", "report", "scene", "workspace")
 )

@@ -1,5 +1,5 @@
-"""Reads the resources that a skill's file declares: files of the skill, and content that its
-functions read."""
+"""Reads the resources that a skill declares: some of its files, and content that its functions
+return."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from callboard.skills.reserved_names import SCHEMES
 from callboard.skills.skill_files import FileProblem, read_text, relative, resolve_inside
 
 MAX_RESOURCES = 200
-#: Maximum number of variables in one template.
+#: Maximum number of variables in one URI template.
 MAX_VARIABLES = 16
 KEYS = (
     *("name", "uri", "title", "description", "mime_type", "file", "source_file", "affinity"),
@@ -32,7 +32,7 @@ _VARIABLE = re.compile(r"\{\+?(\w+)\}")
 @dataclass(frozen=True)
 class ResourceDeclaration:
     """One entry. It has either ``file``, which is absolute and inside the skill's folder, or
-    ``function``, a tool that takes the variables of ``uri``."""
+    ``function``, a tool whose arguments are the variables of ``uri``."""
 
     uri: str
     name: str
@@ -45,7 +45,7 @@ class ResourceDeclaration:
 
     @property
     def variables(self) -> list[str]:
-        """A template's variables, in order."""
+        """The variables of a template, in order."""
         return variables(self.uri)
 
 

@@ -32,7 +32,7 @@ def check_script(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]
 
 def script_failures(skill: SkillMetadata) -> Iterator[Failure]:
     """Yield the problems of a skill's scripts in this Python, and of its workflows."""
-    # Not needed for a start.
+    # Startup doesn't need these modules.
     from callboard.skills.lint_words import odd_in_workflows
     from callboard.skills.packages import missing_imports
     from callboard.skills.requirements import requirement_failures

@@ -6,14 +6,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-#: Names of tools of published packages, and similar ones.
+#: Names of tools in published packages, and similar names.
 _RUNNERS = re.compile(
     r"(?:execute|run|exec|eval|evaluate)_?"
     r"(?:(?:arbitrary|host|blender|maya|houdini|max|scene)_)?"
     r"(?:python|code|script|mel|maxscript|hscript|vex|expression|command|commands|string|source)"
     r"(?:_(?:code|script|file|string|command|source))?"
 )
-#: Arguments that contain code, or name a file of it.
+#: Names of arguments that contain code or the path of a code file.
 _CODE = re.compile(
     r"(?:(?:python|mel|maxscript|hscript|vex|ms)_?)?(?:code|script|snippet|expression|source_code)"
     r"(?:_(?:text|string|body|path|file))?|python|mel|maxscript|hscript|vex|py_?code"

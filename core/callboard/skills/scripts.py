@@ -37,8 +37,8 @@ class SkillScripts:
     """The scripts of one load of one skill. Methods may be called from any thread.
 
     After :meth:`close`, functions that are still running finish on the code they started with.
-    ``older`` are the scripts of the load that this one replaces. If one of their files has run and
-    hasn't been saved since, the code that ran is used if the file breaks later.
+    ``older`` are the scripts of the load that this one replaces. The code of a file that has run
+    and hasn't been saved since is used again if the file breaks later.
     """
 
     def __init__(self, skill: SkillMetadata, older: SkillScripts | None = None) -> None:
@@ -49,7 +49,8 @@ class SkillScripts:
         self._spaces: dict[Path, ModuleSpace] = {}
         self._lock = threading.RLock()
         self._closed = False
-        #: Number of threads importing a script. Its imports must stay findable until they finish.
+        #: Number of threads that are importing a script. The modules that the script imports must
+        #: stay findable until these threads finish.
         self._importing = 0
         self._path: ImportPath | None = None
 

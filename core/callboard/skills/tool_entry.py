@@ -49,8 +49,8 @@ HINT_WORDS = frozenset(
 
 
 class EntryProblem(Exception):
-    """One problem of an entry. ``key`` is the key with the wrong value, ``line`` its line, if
-    known."""
+    """A problem with an entry. ``key`` is the key with the wrong value, and ``line`` is its line,
+    if known."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ def read_tool(entry: Any, folder: Path, signatures: Signatures) -> ToolDeclarati
         signature = signatures.of(script, name, entry.get("entry_point"))
     schema = takes or _of_function(signature, "input_schema") or {"type": "object"}
     needs = _capabilities(entry)
-    # A tool that takes code can do anything, whatever its author declares.
+    # A tool that runs a caller's code can do anything, whatever its author declares.
     code = None if SCRIPT in needs else runs_code(name, schema)
     return ToolDeclaration(
         name=name,
@@ -187,7 +187,8 @@ def _of_function(signature: Signature | None, key: str) -> Mapping[str, Any] | N
 
 
 def _refuse_outside_references(key: str, node: Any) -> None:
-    # A validator would fetch outside references, and a skill must not make the server fetch.
+    # A validator would fetch external references, and a skill must not make the server fetch
+    # anything.
     if isinstance(node, dict):
         target = node.get("$ref")
         if isinstance(target, str) and not target.startswith("#"):
@@ -257,7 +258,7 @@ def _annotations(entry: Mapping[str, Any]) -> dict[str, Any]:
         raise EntryProblem("'annotations' must be a mapping", "annotations")
     hints: dict[str, Any] = {}
     for word, hint in _HINTS.items():
-        # Packages for dcc-mcp also write `read_only: true` beside `annotations`.
+        # Packages for dcc-mcp also write `read_only: true` next to `annotations`.
         for place, spelling in ((written, hint), (written, f"{word}_hint"), (entry, word)):
             value = place.get(spelling)
             if value is None:

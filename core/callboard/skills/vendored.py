@@ -13,7 +13,7 @@ from pathlib import Path
 
 from callboard.skills.file_stamps import VENDORED
 
-#: The file in such a folder with the requirements it was made for, one per line.
+#: The file in a vendor folder with the requirements that the folder was made for, one per line.
 REQUIRED = "required.txt"
 #: Maximum number of characters in one requirement.
 LONGEST = 500
@@ -62,7 +62,7 @@ class ImportPath:
         self._joined: set[str] = set()
 
     def join(self, folder: Path) -> None:
-        """Add the folder, if it exists, until :meth:`leave`."""
+        """If the folder exists, add it until :meth:`leave` is called."""
         path = str(folder)
         if path in self._joined or not folder.is_dir():
             return

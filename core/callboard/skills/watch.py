@@ -1,8 +1,8 @@
 """Reports changes below the search paths.
 
 It uses the system's notifications where they exist, and otherwise checks every two seconds. A burst
-of changes is reported once, after a quiet moment, because an editor's save is several changes, and
-a copied skill is hundreds.
+of changes is reported once, after a quiet moment, because saving in an editor causes several
+changes, and copying a skill causes hundreds.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _PATIENCE = 10
 
 
 class SkillWatcher:
-    """Calls ``changed`` on a thread of its own between :meth:`start` and :meth:`stop`.
+    """Calls ``changed`` on its own thread between :meth:`start` and :meth:`stop`.
 
     With ``poll``, no notifications are used, for network drives that don't send any. A path that
     doesn't exist yet is polled.
@@ -50,7 +50,7 @@ class SkillWatcher:
         self._dirty = PausableEvent()
         self._permit = PythonPermit()
         #: Set when a folder was added. watchdog 6, for Python 3.10, doesn't watch a folder that is
-        #: moved in.
+        #: moved into a watched one.
         self._folder_came = threading.Event()
         self._stopping = False
         self._thread: threading.Thread | None = None
@@ -96,7 +96,7 @@ class SkillWatcher:
 
         class Handler(FileSystemEventHandler):
             def on_any_event(self, event: FileSystemEvent) -> None:
-                # Reading is an event too, and importing a script writes byte code.
+                # Opening a file is an event too, and importing a script writes byte code.
                 quiet = event.event_type in ("opened", "closed_no_write")
                 if not quiet and "__pycache__" not in str(event.src_path):
                     if event.is_directory and event.event_type == "created":

@@ -22,7 +22,7 @@ from callboard.skills.from_calls.steps import Made, Place, Reference, is_number,
 ABSOLUTE = re.compile(
     r"(?<![\w.~:/\\}-])(?:/{1,2}(?!/)|~[/\\]|\\\\|[A-Za-z]:[\\/]|file:/)[^\s\"'<>|,;)\]}]+", re.I
 )
-#: Marks that the records put in place of data that they don't keep.
+#: Placeholders that the records contain in place of data that they don't keep.
 _TAKEN_OUT = re.compile(r"\[redacted|\[truncated|\[too deep|\[unserializable|<user>")
 _TRIVIAL = (0, 1, -1)
 

@@ -85,8 +85,8 @@ class _Things:
         self._lost: set[tuple[str, str]] = set()
 
     def reference(self, kind: str, text: str, names: bool) -> str | None:
-        """Return a reference for a string, or None. ``names`` is true when the argument names an
-        object, so that a bare name counts too."""
+        """Return a reference for a string, or None. If ``names`` is true, the argument names an
+        object, so a bare name counts too."""
         if (kind, text) in self._references and (names or is_scene_path(text)):
             return self._references[kind, text]
         if not names and not is_scene_path(text):

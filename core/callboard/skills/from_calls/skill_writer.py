@@ -1,4 +1,5 @@
-"""Makes the files of a skill that repeats a recorded run, on any host with the capabilities."""
+"""Makes the files of a skill that repeats a recorded run on any host with the capabilities that it
+needs."""
 
 from __future__ import annotations
 

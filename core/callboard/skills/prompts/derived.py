@@ -1,4 +1,4 @@
-"""Makes prompts from a skill's examples, recipes and workflows if it has none of its own."""
+"""Makes prompts from the examples, recipes and workflows of a skill that has no prompts."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class PromptReading:
         if is_glob(reference):
             self.globs.append(reference)
         else:
-            self.files.append(self.skill.path / reference)  # A link may lead elsewhere next time.
+            self.files.append(self.skill.path / reference)  # A link's target may change.
         return paths
 
     def workflow(self, path: Path) -> Workflow | None:

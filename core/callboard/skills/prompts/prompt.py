@@ -1,4 +1,4 @@
-"""One prompt as a value, which makes its entry in a list and its rendered text.
+"""One prompt as a value, with its entry in a list and its rendered text.
 
 A template supports ``{{name}}`` and nothing else. Whitespace inside the braces is trimmed. Anything
 but a bare identifier between two pairs of braces is text. Values are inserted unchanged and aren't
@@ -95,8 +95,8 @@ def _missing(name: str) -> InvalidParams:
 
 
 def make_prompt(spec: Mapping[str, Any], skill: str, source: PromptSource) -> Prompt:
-    """Return a prompt from an entry of a file or from an adapter's code. Raises ValueError, which
-    names the wrong member. Unknown members are ignored."""
+    """Return a prompt from an entry of a file or from an adapter's code. Raises ValueError, whose
+    message names the wrong member. Unknown members are ignored."""
     name = spec.get("name")
     check_name(name)
     description = spec.get("description")

@@ -26,7 +26,7 @@ class UnknownPrompt(InvalidParams):
 
 @dataclass(frozen=True)
 class PromptSet:
-    """Prompts by served name, sorted, and the failures while reading them."""
+    """Prompts by served name, sorted, and the failures that occurred while they were read."""
 
     prompts: dict[str, Prompt]
     failures: tuple[Failure, ...] = ()

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from callboard.skills.prompts.derived import PromptReading
     from callboard.skills.prompts.prompt_set import PromptSet
 
-# The files are checked each time, because a client that edits a file and asks at once is faster
-# than a watcher's report.
+# The files are checked each time, because a client may edit a file and request the prompt before a
+# watcher reports the change.
 #: Maximum seconds that a check for changed files may take on the server's loop.
 AT_ONCE = 0.002
 
@@ -42,9 +42,9 @@ class Messages(NamedTuple):
 class FunctionPrompt:
     """A prompt whose messages a function makes.
 
-    The function is called with the prompt's arguments as strings. It may take ``ctx`` and ask the
-    client. It returns text, a content block, or a list of either. Every item becomes one user
-    message. It may return :class:`Messages` instead.
+    The function is called with the prompt's arguments as strings. It may accept ``ctx``, and ask
+    the client questions. It returns text, a content block, or a list of either. Every item becomes
+    one user message. It may return :class:`Messages` instead.
     """
 
     prompt: Prompt
@@ -94,7 +94,7 @@ class FunctionPrompt:
 
 class PromptReader:
     """Reads prompts, and rereads only prompts that have changed on disk. Use it from any number of
-    threads: no thread waits for another's disk."""
+    threads. No thread waits for another thread's disk access."""
 
     def __init__(self) -> None:
         self._known: dict[str, _Known] = {}
@@ -106,8 +106,8 @@ class PromptReader:
         return known.reading.sorted(), list(known.reading.failures)
 
     def known(self, skill: SkillMetadata) -> dict[str, Prompt] | None:
-        """Return the prompts by served name, as :meth:`read` last read them, or None when the files
-        have changed since, or checking them is slow. Opens no file."""
+        """Return the prompts by served name, as :meth:`read` last read them, or None if the files
+        have changed since then, or if checking them is slow. Opens no file."""
         known = self._known.get(skill.name)
         if known is None or known.reading.skill is not skill or not known.quick:
             return None
@@ -168,7 +168,7 @@ def _glob(folder: Path, reference: str) -> list[Path]:
 
 class PromptRegistry:
     """Every prompt of one server. Register prompts from any thread, before or after start.
-    Registering never waits for a reader's disk."""
+    Registering never waits for a disk."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -177,7 +177,7 @@ class PromptRegistry:
         self._manual: dict[str, Prompt] = {}
         self._functions: dict[str, FunctionPrompt] = {}
         self._changes: Changes[[]] = Changes()
-        #: Number of changes. Anything read under a different number may be out of date.
+        #: Number of changes so far. Anything read at a different number may be out of date.
         self.version = 0
 
     def all(self) -> PromptSet:
@@ -193,10 +193,9 @@ class PromptRegistry:
         return collect(skills, self._reader, registered)
 
     def find(self, name: str) -> Prompt:
-        """Return the prompt of that served name, or of a bare name that only one prompt has. A
-        skill's prefix limits the reading to that skill. Call it on the same threads as :meth:`all`.
-        Raises InvalidParams.
-        """
+        """Return the prompt with that served name, or with a bare name that only one prompt has. If
+        the name begins with a skill's prefix, that skill's prompts are read first. Call it on the
+        same threads as :meth:`all`. Raises InvalidParams."""
         wanted = self.registered(name)
         if wanted is not None:
             return wanted
@@ -211,7 +210,7 @@ class PromptRegistry:
         return [skill for skill in self._skills if name.startswith(skill.name + ".")]
 
     def at_hand(self, name: str) -> Prompt | None:
-        """Return the prompt of that served name if it is registered, or was read from files that
+        """Return the prompt with that served name if it is registered, or was read from files that
         haven't changed since. Return None if files must be read. Opens no file, so any thread may
         call it."""
         wanted = self.registered(name)
@@ -246,7 +245,7 @@ class PromptRegistry:
         return render(self.find(name), arguments)
 
     def set_skills(self, skills: Sequence[SkillMetadata]) -> None:
-        """Replace the loaded skills, and forget what was read of the previous ones."""
+        """Replace the loaded skills, and forget what was read from the previous ones."""
         with self._lock:
             for skill in self._skills:
                 self._reader.forget(skill.name)

@@ -34,7 +34,7 @@ FEW_SKILLS = 20
 
 
 class LoadedSkills:
-    """Follows a catalog. Use it from any thread. A list requested after a change shows that
+    """Follows a catalog. Use it from any thread. A list requested after a change includes that
     change."""
 
     def __init__(self, catalog: SkillCatalog, tools: ToolRegistry, prompts: PromptRegistry) -> None:
@@ -48,11 +48,11 @@ class LoadedSkills:
         tools.load_absent = self._load_for
         tools.why_old = catalog.why_old
         self._room = LOAD_BY_CALLS
-        #: Skills that were unloaded on request, which a call doesn't bring back.
+        #: Skills that were unloaded on request. A call doesn't load them again.
         self._taken_off: set[str] = set()
 
     def start(self) -> None:
-        """Find the skills. Load those that ship, and the user's own if they are few."""
+        """Find the skills. Load the bundled skills, and the user's own if there are only a few."""
         self.catalog.refresh()
         self.catalog.load_scope("bundled", at_start=True)
         if self._own_are_few():
@@ -100,7 +100,8 @@ class LoadedSkills:
         return loaded.entry(declared)
 
     def _arrived(self, names: list[str]) -> None:
-        """Load skills added since the start, if the user's own are few, as at the start."""
+        """Load skills that were added after the start, if the user has only a few skills of their
+        own."""
         if self._own_are_few():
             for name in names:
                 with suppress(SkillError):  # The catalog's failures report this.
@@ -114,7 +115,7 @@ class LoadedSkills:
 
     def _load_for(self, name: str) -> None:
         """Load the skill that has a tool with that name, if there is room. If it can't be loaded,
-        skills__load says why."""
+        skills__load explains why."""
         skill = self._skill_of(name)
         if skill is None or skill.name in self._taken_off or len(skill.tools) > self._room:
             return

@@ -14,8 +14,8 @@ from callboard.skills.scripts import SkillScripts, SkillUnloaded
 
 
 class SkillTools:
-    """A skill's tools and its scripts, which are imported one by one when first called. ``older``
-    are the tools that it replaces."""
+    """A skill's tools and its scripts. Each script is imported when one of its tools is first
+    called. ``older`` are the tools that this object replaces."""
 
     def __init__(
         self, metadata: SkillMetadata, *, ships: bool = False, older: SkillTools | None = None
@@ -26,7 +26,7 @@ class SkillTools:
             metadata, None if older is None else older._scripts
         )
         self._digest = ""
-        #: The replacement, once the skill was loaded again.
+        #: The replacement, once the skill has been loaded again.
         self.newer: SkillTools | None = None
         self.tools = [self._tool(declared) for declared in metadata.tools]
 
@@ -71,8 +71,8 @@ class SkillTools:
         )
 
     def _source(self) -> str:
-        """Return the skill's folder and the digest of its scripts, or an empty string for a skill
-        that ships, because nobody else may write to its folder."""
+        """Return the skill's folder and the digest of its scripts, or an empty string for a bundled
+        skill, because nobody else may write to its folder."""
         if self._ships:
             return ""
         if not self._digest:

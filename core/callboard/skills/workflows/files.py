@@ -34,7 +34,7 @@ _KINDS = ("tool", "foreach", "parallel", "branch", "approve", "fail")
 
 
 class WorkflowProblem(Exception):
-    """The file isn't a workflow. ``path`` is the place in the document."""
+    """The file isn't a valid workflow. ``path`` is the position in the document."""
 
     def __init__(self, message: str, path: safe_yaml.Path = ()) -> None:
         super().__init__(message)
@@ -147,7 +147,7 @@ class _Reader:
         seen: set[str] = set()
         for name, entry in entries:
             if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name) or name in seen:
-                raise WorkflowProblem("each input needs a name of its own", ("inputs",))
+                raise WorkflowProblem("each input needs a unique name", ("inputs",))
             seen.add(name)
             schema = {} if entry is None or isinstance(entry, str) else entry
             if not isinstance(schema, dict):

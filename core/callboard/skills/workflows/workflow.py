@@ -128,7 +128,7 @@ class Workflow:
     path: Path
     inputs: tuple[Input, ...] = ()
     steps: tuple[Step, ...] = ()
-    #: The lines of steps without an id of their own, by the ids that they were given.
+    #: For each step without an id in the file: the line of the step, by the id that it was given.
     unnamed: Mapping[str, int] = field(default_factory=dict)
 
     def step_words(self, where: str, kind: str = "step") -> str:

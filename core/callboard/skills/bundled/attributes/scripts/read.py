@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 
-#: Maximum number of elements of each value that a list shows. attributes__get shows more.
+#: Maximum number of elements shown for each value in a list. attributes__get shows more.
 FEW = 16
 
 

@@ -24,7 +24,7 @@ from callboard.skill import (
     unit,
 )
 
-#: Tolerance for a camera's numbers near zero, because film sizes and clipping distances are small.
+#: Tolerance for a camera's values. It is small because film sizes and clipping distances are small.
 PRECISE = 1e-5
 
 

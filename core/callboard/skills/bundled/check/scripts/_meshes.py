@@ -16,9 +16,9 @@ RULES = (
     "uvs_missing",
     "uvs_overlap",
 )
-#: Maximum number of faces of a mesh that is checked. A larger mesh would take too long.
+#: Meshes with more faces than this aren't checked, because that would take too long.
 LARGEST = 500_000
-#: The fraction of the UV area that may be used twice, because seams touch.
+#: The fraction of the UV area that may overlap without a finding, because seams touch.
 _SHARED = 0.02
 
 

@@ -1,4 +1,4 @@
-"""The rules for objects and their places, based on the reports of the host's reader."""
+"""The rules for objects and their positions, based on data from the host's reader."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.skill import Fault
 
-#: Applications' default names of objects.
+#: Default names that applications give to objects.
 _DEFAULT = re.compile(
     r"(p?(cube|sphere|cylinder|cone|plane|torus|box|circle|grid|suzanne|icosphere)|ufsphere|object"
     r"|geo|mesh|group|null|empty|polysurface|curve|nurbs\w*|untitled|teapot|text|material)"
@@ -19,7 +19,7 @@ _DEFAULT = re.compile(
 )
 #: Maximum number of objects that are compared with their neighbors.
 _MOST = 5000
-#: Maximum number of users of a missing file that a finding names.
+#: Maximum number of users of a missing file that are named in a finding.
 _MOST_NAMED = 20
 #: Sizes in meters: a whole scene is rarely smaller than the first or larger than the second.
 _TINY, _HUGE = 0.001, 20_000.0
@@ -153,7 +153,7 @@ class Seen:
         return float(self._info["units_per_meter"]) / 1000
 
     def _near(self, boxes: dict[str, tuple[list[float], list[float]]]) -> Iterator[tuple[str, str]]:
-        """Yield pairs whose boxes touch, unless one is an ancestor of the other."""
+        """Yield pairs of objects whose boxes touch, unless one is an ancestor of the other."""
         slack = self._slack()
         ordered = sorted(boxes, key=lambda path: boxes[path][0][0])[:_MOST]
         open_boxes: list[str] = []
@@ -177,8 +177,8 @@ class Seen:
             parent = self._objects[parent]["parent"]
 
     def _lifted(self, path: str, by: float) -> Json | None:
-        """Return the call that moves the object up, or None if the object has a parent, whose axes
-        may be turned."""
+        """Return the call that moves the object up, or None if the object has a parent, because the
+        parent's axes may be rotated."""
         each = self._objects[path]
         if each["parent"] is not None:
             return None

@@ -1,4 +1,4 @@
-"""The tool ``compare``."""
+"""The ``compare`` tool."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _has(material: str, paths: Sequence[str]) -> bool:
 
 
 def _share_seen(port: Any, camera: str | None, box: Json | None) -> float:
-    """Return the fraction of the points spread over the object's box that is visible."""
+    """Spread points over the object's box, and return the fraction of them that is visible."""
     if box is None:
         return 0.0
     axes = [(a, (a + b) / 2, b) for a, b in zip(box["min"], box["max"], strict=True)]
@@ -103,7 +103,7 @@ def _near(wanted: Sequence[float], actual: Sequence[float] | None, slack: float)
 def _scaled(
     path: str, wanted: Sequence[float], size: list[float] | None, actual: Json
 ) -> Json | None:
-    """Return the call that scales the object, or None if its axes aren't the world's."""
+    """Return the call that scales the object, or None if its axes don't match the world's."""
     if size is None or min(size) <= 0 or any(actual["rotate"]) or actual["parent"] is not None:
         return None
     factors = zip(actual["scale"], wanted, size, strict=True)

@@ -1,4 +1,4 @@
-"""The tools ``run`` and ``usd_file``."""
+"""The ``run`` and ``usd_file`` tools."""
 
 from __future__ import annotations
 

@@ -10,12 +10,12 @@ from weakref import ReferenceType, ref
 from callboard.skill import Ranking
 from callboard.skill import words as stems
 
-#: The weights of a word in an entry's own name (``bevel`` in ``bpy.ops.mesh.bevel``), in the names
-#: that it belongs to, and in its text.
+#: The weights of a word in an entry's own name (``bevel`` in ``bpy.ops.mesh.bevel``), in the rest
+#: of its full name, and in its text.
 _OWN, _OWNERS, _TEXT = 3.0, 1.0, 1.0
-#: What stands before the last part of a name.
+#: The characters that may precede the last part of a name.
 _BEFORE_LAST_NAME = ".:/"
-#: The number of words from which on a look-up is a question rather than a name. A question is about
+#: A look-up with at least this many words is a question rather than a name. A question is about
 #: what to do, so operators and types answer it better than single values, and both better than
 #: functions, which are for scripts.
 _OF_QUESTION = 3
@@ -23,15 +23,16 @@ _KINDS = {"operator": 1.4, "type": 1.2, "function": 0.6}
 
 
 class Match(NamedTuple):
-    """An entry, and the part of the question's weight that it has words for."""
+    """A matching entry. ``share`` is the fraction of the question's weight that its words cover."""
 
     share: float
     entry: Any
 
 
 class Found(NamedTuple):
-    """``best`` are the best matches. ``total`` is the number of all matches. ``whole`` says whether
-    one of them has all words, and ``unknown`` are the words that none has."""
+    """The result of a search. ``best`` has the best matches, and ``total`` is the number of all
+    matches. ``whole`` is true if one entry has all the question's words. ``unknown`` has the words
+    that are in no entry."""
 
     best: list[Match]
     total: int
@@ -56,7 +57,7 @@ class Index(Ranking):
         self._entries.append(entry)
 
     def named(self, name: str) -> list[Any]:
-        """Return the entries with that full name, which is in lower case."""
+        """Return the entries with that full name, which must be in lower case."""
         return [self._entries[number] for number in self._numbers.get(name, ())]
 
     def find(self, question: str, limit: int) -> Generator[None, None, Found]:
@@ -67,7 +68,7 @@ class Index(Ranking):
         def rank(number: int) -> tuple[float, int, int]:
             entry = self._entries[number]
             score = scores[number] * shares[number] * kinds.get(entry.kind, 1.0)
-            # Among equal scores the shorter name comes first.
+            # Among entries with equal scores, the shorter name comes first.
             return -score, len(entry.name), number
 
         best = nsmallest(limit, scores, key=rank)
@@ -77,7 +78,8 @@ class Index(Ranking):
         return Found(matches, len(scores), whole, unknown)
 
 
-#: The finished index of the port that was asked last. A port needn't be hashable.
+#: The finished index of the port that was used last. It is in a list because a port needn't be
+#: hashable.
 _BUILT: list[tuple[ReferenceType[Any], Index]] = []
 
 

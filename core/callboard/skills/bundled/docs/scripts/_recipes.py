@@ -12,24 +12,24 @@ from callboard.content import Json
 from callboard.skill import Ranking, words
 
 _FOLDER = Path(__file__).parents[1]
-#: The tool of a recipe that names none.
+#: The tool for recipes that don't name one.
 _SCRIPT = "script__execute"
-#: Maximum number of recipes for a look-up of one word, of two or three, and of more.
+#: Maximum number of recipes for a look-up of one word, of two or three words, and of more.
 _MOST = (1, 2, 2, 3)
-#: Minimum fraction of the weight of a look-up's words that the first recipe must match, and each
-#: further one: in a look-up of up to three words, and in a question.
+#: Minimum fraction of a look-up's weight that a recipe must match, for the first recipe and for
+#: each further one. The first pair is for look-ups of up to three words, the second for questions.
 _OF_WORDS, _OF_QUESTION = (0.35, 0.4), (0.15, 0.15)
-#: What a name has that a plain word hasn't.
+#: The marks that distinguish a name from a plain word.
 _NAME = re.compile(r"[._:/]|[a-z][A-Z]")
-#: The fraction of a question's words from which on a recipe fits well.
+#: A recipe fits well if it covers at least this fraction of the question's weight.
 WELL = 0.6
-#: Minimum score of further recipes, as a fraction of the first one's.
+#: Minimum score of further recipes, as a fraction of the first recipe's score.
 _BESIDE = 0.45
 
 
 class Recipes(Ranking):
-    """The recipes that one kind of host can follow: those for every host, and the host's own. Each
-    clause of ``ask`` is ranked on its own, because a question is about one of them."""
+    """The recipes for one kind of host: those for every host, and those for that kind only. Each
+    clause of ``ask`` is ranked separately, because a question is about only one of them."""
 
     def __init__(self, kind: str) -> None:
         super().__init__(())
@@ -45,17 +45,17 @@ class Recipes(Ranking):
                 if not self._fits(recipe.get("tool", _SCRIPT)):
                     continue
                 names = f"{recipe.get('tool', '')} {recipe.get('blender', '')}"
-                # A word counts once, however many clauses have it.
+                # A word counts only once, no matter how many clauses contain it.
                 about = " ".join(dict.fromkeys(words(f"{recipe['ask']} {names}")))
                 for clause in recipe["ask"].split(";"):
-                    # Steps name much that isn't asked for.
+                    # The steps weigh less, because they mention many things that nobody asks about.
                     self._add([(2.0, clause), (0.8, about), (0.4, recipe["do"])])
                     self._recipes.append(recipe)
                 yield
 
     def find(self, question: str) -> Generator[None, None, tuple[float, list[Json]]]:
-        """Return the recipes that answer the question, best first, after the share of the question
-        that the first one has words for."""
+        """Return the fraction of the question's weight that the best recipe covers, and the recipes
+        that answer the question, the best first."""
         length = len(question.split())
         if length == 1 and _NAME.search(question):
             return 0.0, []
@@ -84,12 +84,13 @@ class Recipes(Ranking):
         return {**entry, "see": recipe[self._kind]} if self._kind in recipe else entry
 
 
-#: The recipes of each kind of host.
+#: The recipes that have been read, by kind of host.
 _READ: dict[str, Recipes] = {}
 
 
 def kept_recipes(kind: str) -> Generator[None, None, Recipes]:
-    """Return the recipes of that kind of host. Read them first, and yield after each one."""
+    """Return the recipes for that kind of host. If they haven't been read yet, read them, and yield
+    after each one."""
     if (recipes := _READ.get(kind)) is None:
         recipes = Recipes(kind)
         yield from recipes.fill()

@@ -1,4 +1,4 @@
-"""The tool of the skill ``docs``."""
+"""The tool of the ``docs`` skill."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ SLICE = 0.005
 TEXT_LIMIT = 600
 #: Maximum number of unknown words that a hint names.
 _MOST_UNKNOWN = 3
-#: How many recipes come before the application's best entry, and the minimum part of the
-#: question's weight that this entry has words for. Otherwise it comes after all recipes.
+#: Number of recipes listed before the application's best entry if that entry covers at least the
+#: given fraction of the question's weight. Otherwise, the entry comes after all recipes.
 _BEFORE_ENTRIES, _LEAST_SHARE = 2, 0.7
-#: The number of words up to which a look-up may be a name or a part of one.
+#: A look-up with more words than this isn't a name or a part of one.
 _NAMING = 3
 _Result = TypeVar("_Result")
 
@@ -61,12 +61,12 @@ def _answer(port: Any, identity: Any, words: str, limit: int) -> Generator[None,
 
 
 def _before(words: str, share: float, matches: Found, recipes: int) -> int:
-    """Return how many of the recipes come before the application's best entry."""
+    """Return the number of recipes to list before the application's best entry."""
     if not matches.best:
         return recipes
     best, asked = matches.best[0], set(stems(words))
     # An entry with all the words in its name, or with all the words of a question that no recipe
-    # fits well, is probably the one that was meant, so it comes before advice.
+    # fits well, is probably the one that was meant, so it comes before the recipes.
     if len(asked) > 2 and asked.issubset(stems(best.entry.name)):
         return 0
     if best.share > 0.999 and (share < WELL or len(asked) == 1):
@@ -75,7 +75,7 @@ def _before(words: str, share: float, matches: Found, recipes: int) -> int:
 
 
 def _in_slices(steps: Generator[None, None, _Result]) -> Generator[None, None, _Result]:
-    """Run the steps, and yield only when a slice has passed."""
+    """Run the steps, and yield only at the end of each slice."""
     slice_ends = perf_counter() + SLICE
     while True:
         try:

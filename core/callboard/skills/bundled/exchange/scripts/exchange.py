@@ -1,4 +1,4 @@
-"""The tools of the skill ``exchange``. Paths arrive resolved and checked."""
+"""The tools of the ``exchange`` skill. Paths arrive resolved and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A guess at what a file is for, from the counts of what is in it."""
+"""Guesses the purpose of a file from the counts of its contents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ _MOST = 5
 
 
 def purpose(kinds: Mapping[str, int]) -> list[Json]:
-    """Return ``{guess, why}``, the likeliest first. ``kinds`` are counts as in ``FilePort``."""
+    """Return a list of ``{guess, why}``, the likeliest guess first. ``kinds`` are counts as in
+    ``FilePort``."""
     has = Counter(kinds)
     guesses = (
         (has["strips"] > 0, "an edit", ("strips",)),

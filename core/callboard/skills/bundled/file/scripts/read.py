@@ -17,15 +17,15 @@ from callboard.skill import outside
 
 from ._purpose import purpose
 
-#: Seconds after which a slice of the main thread ends. The work between two pauses comes on top,
-#: and both together should stay below five milliseconds.
+#: Seconds after which a slice of the main thread ends. The time until the next pause is added to
+#: this, and the sum should stay below five milliseconds.
 SLICE = 0.003
-#: Maximum number of users listed for a file, backups listed, and files reported as heavy.
+#: Maximum number of users listed for a file, of backups listed, and of files reported as heavy.
 _MOST_USERS, _MOST_BACKUPS, _MOST_HEAVY = 10, 20, 10
 #: Kinds of files that are composed into the scene.
 _COMPOSED = ("library", "sublayer", "reference", "payload")
-#: Maximum number of entries in a tree, and maximum number of files beside the open one that are
-#: checked.
+#: Maximum number of entries in a tree, and maximum number of files in a folder that are checked for
+#: backups.
 _MOST_IN_TREE, _MOST_BESIDE = 500, 10_000
 
 Answer = TypeVar("Answer")
@@ -99,7 +99,7 @@ def _sliced(work: Generator[None, None, Answer]) -> Generator[None, None, Answer
 
 
 def _states(references: Sequence[Any]) -> list[str]:
-    """Return each file's state. For a file that the call isn't allowed to read, that is only
+    """Return each file's state. A file that the call isn't allowed to read always has the state
     ``outside``."""
     leaving = set(outside(each.place for each in references if each.state != "packed"))
     return ["outside" if each.place in leaving else each.state for each in references]
@@ -118,8 +118,8 @@ def _file(each: Any, state: str) -> Json:
 
 
 def _tree(references: Sequence[Any], files: Sequence[Json]) -> list[Json]:
-    """Return the composed files as a tree: each is below the file that names it. A file that occurs
-    several times has its own files below it only at the first place."""
+    """Return the composed files as a tree, in which each file is below the one that refers to it.
+    If a file occurs several times, only its first occurrence has files below it."""
     below: dict[str, list[Json]] = {}
     opened: set[str] = set()
     pairs = [pair for pair in zip(references, files, strict=True) if pair[0].kind in _COMPOSED]
@@ -165,8 +165,8 @@ def _listed(places: Iterable[str]) -> list[Json]:
 
 
 def _beside(file: Path) -> list[str]:
-    """Return backups (``shot.blend1``, ``shot.usda.bak``, ``shot.usda~``) and other numbered
-    versions of the file (``shot_v012``), from its folder."""
+    """Return the file's backups (``shot.blend1``, ``shot.usda.bak``, ``shot.usda~``) and other
+    numbered versions (``shot_v012``) in the same folder."""
     stem = re.sub(r"[._-]?v?\d+$", "", file.stem, flags=re.I)
     version = re.compile(rf"{re.escape(stem)}[._-]?v?\d*{re.escape(file.suffix)}", re.I)
     backup = re.compile(rf"{re.escape(file.name)}(\d+|~|\.bak|\.orig|\.old)", re.I)

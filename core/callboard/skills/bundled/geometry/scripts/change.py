@@ -210,7 +210,7 @@ def _turns(mesh: MeshData) -> list[set[tuple[int, int]]]:
 
 def _one_sided(faces: list[set[tuple[int, int]]]) -> bool:
     """Return whether neighboring faces can't all point to the same side, as on a Möbius strip. Only
-    edges of two faces count."""
+    edges that two faces share count."""
     beside: dict[tuple[int, int], list[int]] = {}
     for number, face in enumerate(faces):
         for start, end in face:
@@ -238,8 +238,8 @@ def _one_sided(faces: list[set[tuple[int, int]]]) -> bool:
 
 
 def _points_outward(mesh: MeshData) -> bool:
-    """Return whether the face at the point farthest from the mesh's center points away from it. Of
-    the faces there, the one that is most at right angles to that direction counts."""
+    """Return whether the face at the point farthest from the mesh's center points away from it.
+    Among the faces at that point, the one most nearly perpendicular to that direction counts."""
     center = [sum(axis) / len(mesh.points) for axis in zip(*mesh.points, strict=True)]
     away = [tuple(a - b for a, b in zip(point, center, strict=True)) for point in mesh.points]
     farthest = max(range(len(away)), key=lambda index: sum(each * each for each in away[index]))
@@ -264,8 +264,8 @@ def _all_sharp(mesh: MeshData, angle: float) -> bool:
 
 
 def _has_doubles(points: Sequence[Sequence[float]], distance: float) -> bool:
-    """Return whether two points are certainly within ``distance``, because both are in the same
-    cell of half that width."""
+    """Return whether two points are certainly within ``distance`` of each other. They are if both
+    are in the same cell of half that width."""
     seen = set()
     width = distance / 2 or 1e-9
     for point in points:

@@ -8,7 +8,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.skill import mesh_facts, uv_facts
 
-#: Maximum number of faces of a mesh that is analyzed. A larger mesh would take too long.
+#: Meshes with more faces than this aren't analyzed, because that would take too long.
 LARGEST = 500_000
 
 

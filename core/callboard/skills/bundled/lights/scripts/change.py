@@ -25,10 +25,10 @@ from callboard.skill import (
     surround,
 )
 
-#: For each of three lights, its degrees about the up axis and above the ground, and its share of
-#: the power.
+#: For each of three lights: its degrees around the up axis, its degrees above the ground, and its
+#: share of the power.
 THREE = {"Key": (45.0, 35.0, 1.0), "Fill": (-50.0, 15.0, 0.25), "Rim": (170.0, 45.0, 0.8)}
-#: Watts at one meter with which an area light makes white paper exactly white.
+#: The power, in watts, at which an area light one meter away makes white paper exactly white.
 AT_A_METRE = math.pi**2
 
 

@@ -44,7 +44,7 @@ def set(
 def assign(ctx: Any, name: str, objects: Sequence[str], faces: Sequence[int] | None = None) -> Json:
     port, targets = _ports(ctx, objects)
     if faces is not None and len(targets) != 1:
-        raise WrongArgument("faces belong to one object; name only that one in objects")
+        raise WrongArgument("faces belong to one object; name only that object in objects")
     path = port.get(name)["path"]
     assign_material(port, path, targets, faces)
     return _done(port, path, changed=targets)
@@ -87,8 +87,9 @@ def _ports(ctx: Any, objects: Sequence[str]) -> tuple[Any, list[str]]:
 
 
 def _for_whom(port: Any, name: str, targets: Sequence[str], shared: bool) -> tuple[str, list[str]]:
-    """Return the path of the material to change, and what was created: a copy, if objects other
-    than ``targets`` have the same material."""
+    """Return the path of the material to change, and the paths of new materials. If objects other
+    than ``targets`` have the material too, ``targets`` get a copy, which is the material to
+    change."""
     path: str = port.get(name)["path"]
     users = port.users().get(path, ())
     without = [each for each in targets if each not in users]

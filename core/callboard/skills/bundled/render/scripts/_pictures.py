@@ -1,4 +1,5 @@
-"""Rendered pictures for an agent, of at most 1,024 pixels. The file stays unchanged."""
+"""Prepares rendered pictures for an agent, at most 1,024 pixels wide and high. The rendered files
+stay unchanged."""
 
 from __future__ import annotations
 

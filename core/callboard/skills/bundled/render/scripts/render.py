@@ -1,4 +1,4 @@
-"""The tools of the skill ``render``. Paths arrive resolved and checked."""
+"""The tools of the ``render`` skill. Paths arrive resolved and checked."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _numbered(path: str) -> str:
     file = Path(path)
     runs = re.findall("#+", file.name)
     if len(runs) > 1:
-        raise WrongArgument("path may contain one run of #, which becomes the frame's number")
+        raise WrongArgument("path may contain only one run of #, which becomes the frame's number")
     return path if runs else str(file.with_name(f"{file.stem}_####{file.suffix}"))
 
 

@@ -142,7 +142,7 @@ def select(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     asked = _named(name, names)
     wanted = editor.select(asked)
-    if len(wanted) < len(asked):  # Two names may mean one object.
+    if len(wanted) < len(asked):  # Two names may refer to one object.
         wanted = [reader.get(each)["path"] for each in asked]
     selection = reader.selection()
     expect(set(selection) == set(wanted), "selection", wanted, selection)

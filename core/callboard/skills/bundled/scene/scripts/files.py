@@ -17,7 +17,7 @@ def open_file(ctx: Any, path: str, discard_changes: bool = False) -> Json:
             "the scene has unsaved changes; save it with scene__save_file, or pass "
             "discard_changes: true"
         )
-    # The port for files opens the scene, but this one notes that the scene is going to change.
+    # The file port opens the scene, but requesting this port notes that the scene will change.
     ctx.port("scene.mutate")
     opened: Json = ctx.port("filesystem.read").open(path)
     file = reader.info()["file"]

@@ -1,4 +1,4 @@
-"""The tool ``find``."""
+"""The ``find`` tool."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def find(
     limit: int = 100,
     **asked: Any,
 ) -> Generator[None, None, Json]:
-    """Find objects in slices. Costly facts are read only for objects that pass the cheap
-    filters."""
+    """Find objects in slices. Facts that are expensive to read are read only for objects that pass
+    the cheap filters."""
     reader = ctx.port("scene.read")
     needs = {_NEEDS[each] for each in asked} | ({_SORTS[sort]} - {""} if sort else set())
     if ("whole" in needs or used_by is not None) and not hasattr(reader, "whole"):
@@ -131,8 +131,8 @@ def _fits(entry: Json, asked: Json) -> bool:
 
 
 def _has_any(names: Iterable[str], wanted: str) -> bool:
-    """Return whether ``wanted``, which may be a pattern, matches any of the names, or the last part
-    of any path among them."""
+    """Return whether ``wanted``, which may be a pattern, matches one of the names, or the last part
+    of a name that is a path."""
     fits = _fitting(wanted)
     return any(fits(name) or fits(re.split(r"[/|]", name)[-1]) for name in names)
 

@@ -10,11 +10,11 @@ from typing import Any
 
 from callboard.content import Json
 
-# A change between two slices doesn't restart the list. Otherwise the list would never end while an
-# artist works.
+# A change to the scene between two slices doesn't restart the list. Otherwise, the list would never
+# be completed while an artist works.
 #: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
-#: Objects between two checks of the clock.
+#: Number of objects between two checks of the clock.
 STRETCH = 50
 
 
@@ -87,8 +87,8 @@ def _fitting(pattern: str) -> Callable[[str], bool]:
 
 
 def _stretches(summaries: Any, count: int | None) -> Iterable[Any]:
-    """Return parts of the summaries. Summaries without a length stay one part, which is valid only
-    while the scene is unchanged."""
+    """Return the summaries in parts. Summaries without a length are a single part, which is valid
+    only while the scene is unchanged."""
     if count is None:
         return [summaries]
     return (summaries[at : at + STRETCH] for at in range(0, count, STRETCH))
@@ -102,7 +102,8 @@ def get_object(ctx: Any, name: str, detail: bool = False) -> Json:
 
 
 def _whole(reader: Any, summaries: list[Json]) -> Generator[None, None, list[Json]]:
-    """Return the objects' entries. An object that has since been removed keeps its summary."""
+    """Return the objects' entries, or the summary of an object that has been removed in the
+    meantime."""
     entries = []
     slice_ends = perf_counter() + SLICE
     for summary in summaries:

@@ -23,8 +23,8 @@ def snapshot(reader: Any) -> dict[str, Json | None]:
 
 
 def differences(before: dict[str, Json | None], after: dict[str, Json | None]) -> Json:
-    """Return ``{created?, deleted?, changed?, counts?, not_compared?}``: full paths, in scene
-    order. ``counts`` has the totals of kinds that aren't listed completely."""
+    """Return ``{created?, deleted?, changed?, counts?, not_compared?}``. The paths are full and in
+    scene order. ``counts`` has the totals of kinds that aren't listed completely."""
     paths_of = {
         "created": [path for path in after if path not in before],
         "deleted": [path for path in before if path not in after],

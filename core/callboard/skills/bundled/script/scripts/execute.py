@@ -1,4 +1,4 @@
-"""The tool of the skill ``script``."""
+"""The tool of the ``script`` skill."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def execute(ctx: Any, code: str, language: str = "python", time_limit: float | N
     if wanted not in languages:
         raise WrongArgument(f"this host runs {', '.join(languages)}, not '{language}'")
     before = snapshot(reader)
-    # This port notes that the scene may change from here on.
+    # Requesting this port notes that the scene may change from here on.
     ctx.port("scene.mutate")
     answer: Json = {"language": wanted, "value": _plain(port.execute(code, wanted))}
     answer.update(differences(before, snapshot(reader)))

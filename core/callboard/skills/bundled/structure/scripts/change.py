@@ -12,7 +12,7 @@ from callboard.skill import compose, expect
 
 from .read import group_json
 
-#: Maximum number of objects that one call shows or hides as the others.
+#: Maximum number of other objects that one call shows or hides.
 MOST_OTHERS = 5000
 
 
@@ -96,7 +96,8 @@ def set_visibility(
 
 
 def _all_but(reader: Any, kept: Sequence[str]) -> list[str]:
-    """Return all objects but these and those above them, which would take them along."""
+    """Return all objects except the given ones and their ancestors. Hiding an ancestor would hide
+    the given ones too."""
     parents = {each["path"]: each["parent"] for each in reader.summaries()}
     staying: set[str | None] = {None}
     for path in kept:
@@ -142,7 +143,7 @@ def add_to_group(ctx: Any, name: str, objects: Sequence[str], move: bool = False
 
 
 def _leave_others(port: Any, path: str, objects: Sequence[str]) -> list[str]:
-    """Take the objects out of all groups but this one. Return those groups."""
+    """Remove the objects from all groups except this one. Return the groups that they were in."""
     left = []
     for other in port.groups():
         held = set(objects).intersection(port.members(other)) if other != path else ()

@@ -27,7 +27,7 @@ def list_groups(ctx: Any, offset: int = 0, limit: int = 100) -> Generator[None, 
         if perf_counter() >= ends:
             yield
             ends = perf_counter() + SLICE
-        with suppress(LookupError):  # The group may have been removed since.
+        with suppress(LookupError):  # The group may have been removed by now.
             facts = {} if facts_of is None else facts_of(path)
             groups.append({**group_json(port, path, name), **facts})
     answer: Json = {"groups": groups, "total": len(names)}

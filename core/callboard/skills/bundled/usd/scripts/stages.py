@@ -1,4 +1,4 @@
-"""The tools of the skill ``usd``. Paths arrive resolved and checked."""
+"""The tools of the ``usd`` skill. Paths arrive resolved and checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LISTED = 200
 
 def import_usd(ctx: Any, path: str, parent: str | None = None) -> Json:
     ctx.port("scene.mutate")
-    # The port lists what it finds in the scene afterwards, so the list checks the result.
+    # The port lists the objects that are in the scene afterwards, so the list verifies the import.
     imported = ctx.port("usd").import_usd(path, parent)
     created = imported["created"]
     if not created:

@@ -1,5 +1,5 @@
-"""The newest pictures, kept so that an agent can compare later ones with them. Use it on the main
-thread."""
+"""The newest pictures, kept so that an agent can compare later ones with them. Use this module only
+on the main thread."""
 
 from __future__ import annotations
 

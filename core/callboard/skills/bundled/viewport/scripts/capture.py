@@ -1,4 +1,4 @@
-"""The tools of the skill ``viewport``. Paths arrive resolved and checked."""
+"""The tools of the ``viewport`` skill. Paths arrive resolved and checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tool ``look``, which returns one picture, or several on one sheet, and image statistics."""
+"""The ``look`` tool, which returns one picture, or several on one sheet, and image statistics."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def main(
     count = count_of(camera, frame, angles) * max(1, len(frames))
     if count > _MOST:
         raise WrongArgument(f"{count} pictures are too many; ask for at most {_MOST}")
-    # With several frames, each view gets a row; else there are about as many rows as columns.
+    # With several frames, each view gets a row. Otherwise, there are about as many rows as columns.
     columns = min(len(frames), 8) if len(frames) > 1 else ceil(sqrt(count))
     rows = ceil(count / columns)
     wide = max(16, (width - _GAP * (columns - 1)) // columns)

@@ -1,4 +1,4 @@
-"""The tool ``pick``, which finds the object at a point of a picture."""
+"""The ``pick`` tool, which finds the object at a point of a picture."""
 
 from __future__ import annotations
 
