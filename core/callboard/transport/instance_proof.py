@@ -1,9 +1,9 @@
 """The proof by which a server shows that it is the instance that its instance file describes.
 
 A port outlives the process that had it. Another program may be listening on it by now, or the file
-may come from another machine that shares the home. So the client first sends a nonce, with a word
-(a MAC) made from the nonce and the instance's token, and sends nothing else until the right word
-comes back. The words include the port, so that they can't be relayed to an instance elsewhere.
+may come from another machine that shares the home. So the client first sends a nonce and a MAC of
+it, made with the instance's token, and sends nothing else until the right MAC comes back. The MACs
+include the port, so that they can't be relayed to an instance elsewhere.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def files(at: Path) -> list[Path]:
     because ``at`` couldn't be written to."""
     by_name: dict[str, Path] = {}
     for place in filter(None, (at, instead_of(at))):
-        with suppress(OSError):  # The home may be another user's.
+        with suppress(OSError):  # The home may belong to another user.
             by_name.update((path.name, path) for path in place.glob("*.json"))
     return [path for _, path in sorted(by_name.items())]
 
@@ -170,7 +170,7 @@ class Announcement:
             withdraw(before)
 
     def renew(self, instance: Instance) -> None:
-        """Write the file again for another scene, if the instance is announced."""
+        """Write the file again for a different scene, if the instance is announced."""
         if self._path is not None:
             self.begin(instance)
 
@@ -207,12 +207,12 @@ def listed(*, everywhere: bool = False) -> list[ListedInstance]:
 
 
 def announced_as(id: str) -> Instance | None:
-    """Return the content of one instance's file, without checking that it is still true."""
+    """Return the content of one instance's file, without checking that it is still accurate."""
     return _read(file_of(id))
 
 
 def announced(at: Path) -> list[Instance]:
-    """Return the contents of a folder's files, without checking that they are still true."""
+    """Return the contents of a folder's files, without checking that they are still accurate."""
     return [instance for instance in map(_read, files(at)) if instance]
 
 
@@ -294,9 +294,9 @@ def answer_of(
     most: int = 65_536,
     patience: float = PROBE_TIMEOUT,
 ) -> Json | None:
-    """Return the JSON object, or the problem, with which the instance answers over REST. ``most``
-    is the maximum number of bytes read, ``patience`` the maximum seconds until the answer begins.
-    Return None when the instance doesn't answer."""
+    """Return the JSON object, or the problem, that the instance sends over REST. ``most`` is the
+    maximum number of bytes read, and ``patience`` is the maximum number of seconds until the answer
+    begins. Return None when the instance doesn't answer."""
     return _asked(instance, method, path, body, most, patience)[1]
 
 

@@ -21,7 +21,7 @@ def this_machine() -> str:
 @cache
 def this_boot() -> str:
     """Return a string that changes when the system restarts, or an empty string if the system
-    doesn't have one."""
+    doesn't provide one."""
     if sys.platform == "win32":
         return ""
     try:

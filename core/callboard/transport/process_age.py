@@ -11,13 +11,13 @@ from pathlib import Path
 
 from callboard.ground.live_process import start_ticks
 
-#: Windows counts tenths of microseconds from 1601.
+#: Windows counts tenths of microseconds since 1601.
 _TO_1970 = 11_644_473_600.0
 
 
 def began_at(pid: int) -> float | None:
-    """Return the start time in seconds since 1970, to about a second, or None when unknown. May
-    take a moment."""
+    """Return the start time in seconds since 1970, accurate to about a second, or None when
+    unknown. May take a moment."""
     try:
         if sys.platform == "win32":
             return _on_windows(pid)

@@ -1,2 +1,2 @@
-"""The folders in which files may be touched. This room has the roots, the checks of paths, and file
-URIs."""
+"""The folders in which files may be touched. This package has the roots, the checks of paths, and
+file URIs."""

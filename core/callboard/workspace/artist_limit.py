@@ -32,9 +32,9 @@ class LimitedRoots(NamedTuple):
 
 
 def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
-    """Sort the client's roots by their real paths. May wait for a disk. A root that contains one of
-    the artist's is neither inside nor outside: it doesn't limit the artist's roots, so it changes
-    nothing."""
+    """Classify the client's roots by their real paths. May wait for a disk. A root that contains
+    one of the artist's is neither inside nor outside: it doesn't limit the artist's roots, so it
+    changes nothing."""
     ceiling = WorkspaceRoots(artist)
     inside: list[Root] = []
     outside: list[Root] = []
@@ -54,8 +54,8 @@ def judge(client: WorkspaceRoots, artist: Sequence[Root]) -> LimitedRoots:
 
 def within(roots: Sequence[Root], limit: WorkspaceRoots | None) -> list[Root]:
     """Return the roots that the limit leaves, as their paths are written, or the limit's own
-    folders if it leaves none. Doesn't access a disk, because the place where a folder really leads
-    is checked along with each path."""
+    folders if it leaves none. Doesn't access a disk, because the check of each path determines the
+    path's real location."""
     if limit is None:
         return list(roots)
     as_written = WorkspaceRoots(limit.roots, realpath=os.path.normpath)

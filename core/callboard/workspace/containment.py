@@ -211,8 +211,8 @@ class WorkspaceRoots:
         return view
 
     def admit(self, path: str, *, write: bool) -> str:
-        """Return the path that a tool may be given for the argument ``path``. Refuses what the
-        policy or a read-only root forbids. Raises the same errors as :meth:`resolve`."""
+        """Return the path that a tool may be given for the argument ``path``. Refuses paths that
+        the policy or a read-only root forbids. Raises the same errors as :meth:`resolve`."""
         return (self.for_writing() if write else self).resolve(path)
 
     def resolve(self, path: str) -> str:

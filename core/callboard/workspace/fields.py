@@ -58,7 +58,8 @@ class PathFields(NamedTuple):
         return PathFields(False, named)
 
     def all_absolute(self, value: Any) -> bool:
-        """Return whether every path in ``value`` means the same with and without roots."""
+        """Return whether every path in ``value`` names the same file or folder with and without
+        roots."""
         written: list[str] = []
 
         def note(path: str) -> str:
@@ -85,10 +86,10 @@ class PathFields(NamedTuple):
 
 
 def is_absolute(path: str) -> bool:
-    """Return whether the path means the same with and without roots."""
+    """Return whether the path names the same file or folder with and without roots."""
     return path.startswith(("/", "file:")) or is_windows_absolute(path)
 
 
 def has_folder(path: str) -> bool:
-    """Return whether the text has more than a bare name, which might not be a file at all."""
+    """Return whether the text is more than a bare name, which might not be a file at all."""
     return is_absolute(path) or any(mark in path for mark in ("/", "\\", ":", "~", ".."))

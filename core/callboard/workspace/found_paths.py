@@ -17,8 +17,8 @@ class FoundPaths:
     def __init__(self, roots: WorkspaceRoots) -> None:
         self._roots = roots
         self._inside: set[str] = set()
-        #: The paths given to the tool. If one of them is a folder, everything below it is the
-        #: call's too.
+        #: The paths given to the tool. If one of them is a folder, everything below it belongs to
+        #: the call too.
         self._given: set[str] = set()
 
     def note(self, path: str) -> None:
@@ -48,8 +48,8 @@ class FoundPaths:
             )
 
     def make(self, folder: str) -> None:
-        """Make the folder and those above it, if it is one of the call's and inside a root.
-        Otherwise, make nothing. A root itself is never made. Raises HostError when the disk
+        """Create the folder and its parents, if it is one of the call's folders and inside a root.
+        Otherwise, create nothing. A root itself is never created. Raises HostError when the disk
         refuses, or when a folder that isn't the call's is outside the roots."""
         if not self._is_the_calls(folder):
             self._require_inside(folder)

@@ -32,7 +32,7 @@ class OutsideAnswers:
         return [path for path in paths if (peer.holder, peer.session, path) not in self._answers]
 
     def allowed(self, peer: Peer) -> list[str]:
-        """Return the folders that count for this peer."""
+        """Return the folders that a person allowed for this peer."""
         self._expire()
         owner = (peer.holder, peer.session)
         folders = [key[2] for key, yes in self._answers.items() if yes and key[:2] == owner]

@@ -71,7 +71,7 @@ def is_windows_absolute(path: str) -> bool:
 
 
 def require_text(path: object, flavour: Flavour) -> None:
-    """Raise WorkspaceResolveError unless ``path`` is text that a file system call could take."""
+    """Raise WorkspaceResolveError unless ``path`` is text that a file system call could accept."""
     if not isinstance(path, str):
         raise WorkspaceResolveError(f"a path must be a string, not {type(path).__name__}")
     if len(path) > _LONGEST[flavour]:
@@ -124,7 +124,7 @@ def _server(path: str) -> str | None:
 
 
 def _this_machine() -> frozenset[str]:
-    """Return this machine's names on the network, as far as it knows them."""
+    """Return the network names of this machine, as far as it knows them."""
     return frozenset({socket.gethostname().lower()} - {""})
 
 

@@ -162,7 +162,7 @@ class RootsBook:
         self._changes.tell()
 
     def forget_client(self, holder: TokenHolder) -> None:
-        """Drop the folders that a revoked client was allowed."""
+        """Forget the folders that were allowed for a client that has been revoked."""
         self._answers.forget_client(holder)
         self._changes.tell()
 
@@ -223,7 +223,8 @@ class RootsBook:
     async def _ask_about(
         self, peer: Peer, judged: LimitedRoots, ask: AskPerson | None
     ) -> list[str]:
-        """Return the folders that a person allows for this call alone. Other answers are kept."""
+        """Return the folders that a person allows for this call alone. Any other answer is
+        stored."""
         paths = self._answers.unanswered(peer, (str(root.path) for root in judged.outside))
         new = [root for root in judged.outside if str(root.path) in paths]
         answer = await ask(new) if new and ask and self.policy != "strict" else None

@@ -1,5 +1,5 @@
-"""Compares folders when two spellings may name one file, because the disks of macOS ignore case and
-the way in which letters are composed. Call it from any thread; it may wait for the file system."""
+"""Compares folders when two spellings may name the same folder, because the disks of macOS ignore
+case and Unicode normalization. Call it from any thread; it may wait for the file system."""
 
 from __future__ import annotations
 

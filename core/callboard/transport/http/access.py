@@ -79,8 +79,8 @@ class Access:
         return NO_TOKEN
 
     def proof(self, headers: Mapping[str, str]) -> str | None:
-        """Return the word that proves the instance's identity, if the client knows the instance's
-        token."""
+        """Return the proof of the instance's identity, or None if the client doesn't know the
+        instance's token."""
         challenge = headers.get(instance_proof.HEADER, "")
         return (
             None

@@ -8,7 +8,7 @@ import re
 
 #: A body of at most this many bytes can't contain enough values to matter.
 LIGHT = 64 * 1024
-#: Maximum number of larger bodies that one client may have under way.
+#: Maximum number of larger bodies from one client that may be under way at once.
 MOST_LARGE = 32
 #: Maximum number of values in one body.
 MOST_VALUES = 50_000

@@ -1,4 +1,4 @@
-"""Lets Tornado read every request that isn't plain. This module is loaded on the first such
+"""Has Tornado read every request that isn't plain. This module is loaded on the first such
 request."""
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from callboard.transport.http.socket_stream import SocketStream
 
 # header_timeout isn't set, because a timer costs more than parsing a request, and the sweep closes
-# idle connections. Bodies have our own limit, beyond which the answer is 413. Beyond Tornado's
-# limit, the connection would just close.
+# idle connections. Bodies are limited elsewhere, where the answer to a larger one is 413. Beyond
+# Tornado's own limit, the connection would just close.
 _PARAMETERS = HTTP1ConnectionParameters(max_header_size=HEADER_LIMIT, max_body_size=2**40)
 
 

@@ -12,10 +12,10 @@ from callboard.transport.http.socket_stream import SocketStream
 
 
 class Handshakes:
-    """At most ``most`` handshakes are open at once, each for at most ``seconds``. When one more
-    arrives, the oldest is ended: an honest client needs a fraction of a second, so the oldest is
-    unlikely to succeed. Each connection that completes its handshake gets a stream from
-    ``opened``. Runs on the server's loop."""
+    """The TLS handshakes that are under way. At most ``most`` are open at once, each for at most
+    ``seconds``. When one more arrives, the oldest is ended: an honest client needs a fraction of a
+    second, so the oldest is unlikely to succeed. Each connection that completes its handshake gets
+    a stream from ``opened``. Runs on the server's loop."""
 
     def __init__(
         self, tls: SSLContext, most: int, seconds: float, opened: Callable[[], SocketStream]

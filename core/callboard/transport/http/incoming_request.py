@@ -191,7 +191,7 @@ class IncomingRequest:
             return
         self.state = "writing"
         self.began = monotonic()
-        self.on_slow = None  # It refers to this request. Removing it avoids a reference cycle.
+        self.on_slow = None  # The callback refers to this request. This avoids a reference cycle.
         answer = self._headers(headers)
         if body:
             answer["Content-Type"] = content_type

@@ -5,14 +5,14 @@ from __future__ import annotations
 import selectors
 from typing import NamedTuple
 
-#: Windows' ``select`` takes 512 sockets. Some of those are for our own use, and 128 connections may
-#: be accepted at once.
+#: ``select`` on Windows supports 512 sockets. Some of them are for our own use, and 128 connections
+#: may be accepted at once.
 _MOST_SELECTED = 320
 
 
 def most_connections(selector: type[selectors.BaseSelector] | None = None) -> int:
-    """Return how many connections a loop with this selector can hold. ``selector`` None means the
-    system's own. Some of the process's file descriptors are left to the application."""
+    """Return how many connections a loop with this selector can hold. None means the system's
+    default selector. Some of the process's file descriptors are left to the application."""
     selected = (selector or selectors.DefaultSelector) is selectors.SelectSelector
     most = _MOST_SELECTED if selected else 1024
     try:
@@ -26,7 +26,7 @@ def most_connections(selector: type[selectors.BaseSelector] | None = None) -> in
 
 
 class HttpLimits(NamedTuple):
-    """Times are in seconds."""
+    """The limits of one listener. Times are in seconds."""
 
     #: Maximum number of connections open at once. When one more arrives, the oldest stranger is
     #: closed. A stranger is a connection that hasn't sent a request with a token yet. If there is

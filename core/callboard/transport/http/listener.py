@@ -38,7 +38,7 @@ TOO_MANY_VALUES = Refusal(
 
 #: The number of connections that may wait to be accepted.
 BACKLOG = 128
-#: Iterations of the loop after which asyncio reports a connection that it has accepted.
+#: Number of iterations of the loop after which asyncio reports a connection that it has accepted.
 _TURNS_TO_COME_IN = 3
 
 RequestHandler = Callable[["IncomingRequest"], None]
@@ -54,7 +54,8 @@ class Listener:
         self.limits = HttpLimits()
         self._routes: dict[str, RequestHandler] = {}
         self._weighing: set[asyncio.Task[None]] = set()
-        #: Lets one body be checked at a time, because parallel checks would wait for each other.
+        #: Allows only one body to be checked at a time, because parallel checks would slow each
+        #: other down.
         self._scales = asyncio.Lock()
         self._prefixes: list[tuple[str, RequestHandler]] = []
         #: The current request of each open connection.
@@ -196,7 +197,7 @@ class Listener:
         return incoming
 
     def _read_on(self, stream: SocketStream) -> None:
-        """Let Tornado read a connection, starting with its first request that isn't plain."""
+        """Have Tornado read a connection, starting with its first request that isn't plain."""
         if self._general is None:
             # Loaded late, because it would take a quarter of the startup time, and most clients
             # send plain requests first.

@@ -241,7 +241,8 @@ class StreamableHttp(ABC):
         reply.finish([*invalid, *(r for r in responses if r is not None)], batch=True)
 
     def start(self, work: Any) -> asyncio.Task[Any]:
-        # The loop keeps weak references only; a task without another reference may vanish.
+        # The loop keeps only weak references, so a task without another reference may be
+        # garbage-collected.
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)

@@ -3,8 +3,8 @@
 A plain request is a POST whose head came in one piece. Nearly every request is one, and reading it
 as general HTTP/1.1 costs more than a call does. This module accepts a small part of what Tornado
 accepts, and both read that part in the same way. It accepts only one way to write a line, one
-Content-Length, no repeated header, and nothing that changes how the rest is read. At the first
-doubt it accepts nothing, and Tornado reads the bytes as usual.
+Content-Length, no repeated header, and nothing that changes how the rest is read. If there is any
+doubt, it accepts nothing, and Tornado reads the bytes as usual.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class BodyReader(Protocol):
     def finish(self) -> None: ...
 
 
-#: Gives the head to a reader, which takes the body and answers the request. Returns the reader.
+#: Passes the head to a reader, which receives the body and answers the request. Returns the reader.
 Serve = Callable[["PlainConnection", PlainRequest], BodyReader]
 
 

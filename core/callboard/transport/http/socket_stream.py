@@ -37,15 +37,15 @@ class RequestReader(Protocol):
 
 
 class _TooLong(Exception):
-    """Raised when the bytes that a reader waits for don't come within the reader's limit."""
+    """Raised when the bytes that a reader waits for don't arrive within the reader's limit."""
 
 
 class SocketStream(asyncio.BufferedProtocol):
-    """One connection. Runs on the server's loop. One read at a time, as with IOStream.
+    """One connection. Runs on the server's loop. As with IOStream, only one read can be under way.
 
     ``room`` is the buffer that the loop's connections share. asyncio fills it and hands it over
     without a pause, so no other connection writes into it in the meantime. Without it, asyncio
-    would take 256 KiB from the system for each read and give them back."""
+    would allocate and free 256 KiB for each read."""
 
     def __init__(self, opened: Callable[[SocketStream], None], room: memoryview) -> None:
         self._opened = opened

@@ -13,7 +13,7 @@ from callboard.content import Json
 from callboard.protocol.events import event
 from callboard.transport.http.limits import HttpLimits
 
-#: Maximum number of bytes of a poured event that wait for a slow client.
+#: Maximum number of bytes of an event sent by ``pour`` that may wait for a slow client.
 POURED_AHEAD = 1024 * 1024
 _COMMENT = b": keep-alive\n\n"
 
@@ -68,7 +68,7 @@ class EventStream:
 
     async def pour(self, parts: AsyncIterator[bytes]) -> None:
         """Send one event whose data arrives in parts, as fast as the client reads. Nothing else is
-        sent meanwhile. Raises whatever ``parts`` raises; part of the event has been sent by
+        sent in the meantime. Raises whatever ``parts`` raises; part of the event has been sent by
         then."""
         self._pouring = True
         await self._put(b"event: message\ndata: ")
