@@ -214,7 +214,7 @@ def test_lint_explains_what_comes_from_the_function(tmp_path, capsys):
     out = capsys.readouterr().out
     assert "scripts/go.py:1: tool 'go': input_schema from main(): {" in out
     assert '"size": {"type": "number", "default": 1}' in out
-    assert "scripts/go.py:1: tool 'go': 'Mesh' has no meaning in JSON; any value passes" in out
+    assert "scripts/go.py:1: tool 'go': 'Mesh' has no meaning in JSON; any value is accepted" in out
     assert main(["lint", str(tmp_path), "--explain", "--json"]) == 0
     (one,) = json.loads(capsys.readouterr().out)["explained"]
     assert (one["source"], one["tool"], one["unread"]) == ("s/scripts/go.py", "go", ["Mesh"])

@@ -27,8 +27,8 @@ def add_place(parser: Any) -> None:
 
 
 def place_of(arguments: argparse.Namespace) -> Bundles:
-    """Return the bundles in the place that the options specify. Raises PeerError when the project
-    isn't a folder, and when there is no site."""
+    """Return the bundles in the location that the options specify. Raises PeerError when the
+    project isn't a folder, and when there is no site."""
     if arguments.scope == "site":
         site = site_bundles()
         if site is None:

@@ -14,18 +14,21 @@ from callboard.transport.revoke import revoke
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for programs; without tokens")
+    parser.add_argument("--json", action="store_true", help="print JSON, without tokens")
     actions = parser.add_subparsers(dest="action", metavar="ACTION")
     ending = actions.add_parser(
-        "revoke", help="stop a client from connecting; its open sessions end"
+        "revoke", help="stop a client from connecting, and end its open sessions"
     )
-    ending.add_argument("name", metavar="NAME", help="as `callboard clients` lists it")
+    ending.add_argument("name", metavar="NAME", help="the name in `callboard clients`")
     approving = actions.add_parser("approve", help="let a client connect from other machines too")
-    approving.add_argument("name", metavar="NAME", help="as `callboard clients` lists it")
+    approving.add_argument("name", metavar="NAME", help="the name in `callboard clients`")
     for action in (ending, approving):
         # Without SUPPRESS, the default would override a --json given before the action.
         action.add_argument(
-            "--json", action="store_true", default=argparse.SUPPRESS, help="for programs"
+            "--json",
+            action="store_true",
+            default=argparse.SUPPRESS,
+            help="print JSON, for programs",
         )
 
 

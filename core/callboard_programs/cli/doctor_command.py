@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show the settings of a server started here, and their sources",
     )
-    parser.add_argument("--json", action="store_true", help="for programs")
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -121,7 +121,7 @@ def findings() -> Iterator[tuple[bool, str]]:
         yield from _skills(served)
         yield from _bundles()
     except PolicyError:
-        return  # The settings' lines say why.
+        return  # The lines about settings explain this.
 
 
 def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
@@ -187,7 +187,7 @@ def _variables() -> Iterator[tuple[bool, str]]:
 
 
 def _records() -> Iterator[tuple[bool, str]]:
-    """Yield findings on whether this user's servers can keep records, and send them."""
+    """Yield findings on whether this user's servers can keep and send records."""
     from callboard.records.trial import record_trouble
     from callboard.settings import SettingsError, config_from
 
@@ -254,7 +254,7 @@ def _gateway() -> Iterator[tuple[bool, str]]:
 
 
 def _served_skills(instance: Instance, served: set[str]) -> Iterator[tuple[bool, str]]:
-    """Yield the faults that an instance has found in its skills, with its own Python."""
+    """Yield the faults that an instance has found in its skills, using its own Python."""
     answer = answer_of(instance, "GET", "/v1/skills", most=_MOST_BYTES) or {}
     skills, failures = answer.get("skills"), answer.get("failures")
     if not isinstance(skills, list) or not isinstance(failures, list):

@@ -127,7 +127,7 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
     ),
     "install": (
         ("install blender", "into every version that is found"),
-        ("install maya --dry-run", "only say what would be done"),
+        ("install maya --dry-run", "only show what would be done"),
     ),
     "uninstall": (("uninstall blender", "out of every version"),),
     "install-skill": (

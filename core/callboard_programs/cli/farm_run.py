@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_work(parser)
     add_needs(parser)
     parser.add_argument(
-        "--scheduler", metavar="ADDRESS", help="by default the run starts a farm of its own"
+        "--scheduler", metavar="ADDRESS", help="by default, the run starts its own farm"
     )
     parser.add_argument("-n", dest="hosts", type=count, default=2, help="hosts in the run's farm")
     add_task_options(parser)
@@ -101,8 +101,8 @@ def _require_others_hosts(arguments: argparse.Namespace) -> None:
     running."""
     if arguments.skills or arguments.roots or arguments.deny or arguments.allow:
         raise PeerError(
-            "a scheduler's hosts have been started with folders and capabilities of their "
-            "own; give --skills, --root, --deny and --allow to `callboard farm worker`"
+            "a scheduler's hosts have been started with their own folders and capabilities; "
+            "give --skills, --root, --deny and --allow to `callboard farm worker`"
         )
 
 

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
                 "options", nargs=argparse.REMAINDER, help="options of `callboard serve`"
             )
         if name == "task":
-            step.add_argument("orders", metavar="ORDERS", type=Path, help="the job's file of tasks")
+            step.add_argument("orders", metavar="ORDERS", type=Path, help="the job's task file")
             step.add_argument("index", metavar="INDEX", type=int, help="the task's number")
             step.add_argument(
                 "--results", metavar="DIR", type=Path, required=True, help="the folder for results"

@@ -44,7 +44,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=amount,
         action="append",
         default=[],
-        help="for tasks that need it: license-karma; gpu and memory=16e9 override the real ones",
+        help="a resource such as license-karma, for tasks that need it; gpu and memory=16e9 "
+        "override the real values",
     )
     add_wear(parser)
     add_certificates(parser)
@@ -90,7 +91,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _try(scheduler: str, security: Any) -> None:
-    """Tell the user if the scheduler isn't answering yet. Raises HostError if it never will; Dask
+    """Warn the user if the scheduler isn't answering yet. Raises HostError if it never will; Dask
     itself would keep trying silently."""
 
     async def ask() -> None:

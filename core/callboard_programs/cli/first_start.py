@@ -22,7 +22,7 @@ from callboard.protocol import jsonrpc
 from callboard.protocol.conversation import Conversation
 from callboard.protocol.handshake import open_talk
 
-#: Seconds to wait. The server may have to be downloaded first, as ``npx`` and ``uvx`` do.
+#: Seconds to wait. The server may have to be downloaded first, for example by ``npx`` or ``uvx``.
 PATIENCE = 60.0
 #: Maximum number of lines of the server's output that are kept, and the number of them that are
 #: shown.

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--idle",
         type=seconds,
         metavar="SECONDS",
-        help="end after so many seconds without instances or clients",
+        help="end after this many seconds without instances or clients",
     )
     parser.add_argument(
         "--listen",
@@ -125,9 +125,11 @@ def _open(link: str) -> None:
 
     opened = open_link(link)
     reported = (
-        "Opened. If the browser doesn't show it" if opened else "There is no browser here; the link"
+        "Opened. If the browser doesn't show the page, open"
+        if opened
+        else "There is no browser here. Open"
     )
-    print(f"{reported}, once, within ten minutes: {link}", file=sys.stderr, flush=True)
+    print(f"{reported} this link, once, within ten minutes: {link}", file=sys.stderr, flush=True)
 
 
 async def _serve(gateway: Gateway, *, opens: bool) -> None:
@@ -150,7 +152,7 @@ async def _serve(gateway: Gateway, *, opens: bool) -> None:
         print(
             f"The gateway serves each instance at {gateway.url}/NAME (blender, blender_2, maya …)\n"
             "Connect a client: callboard config claude-code --gateway (or cursor, vscode …)\n"
-            f"Its page, once, within ten minutes: {link}\nStop: Ctrl+C",
+            f"To see its page, open this link, once, within ten minutes: {link}\nStop: Ctrl+C",
             file=sys.stderr,
             flush=True,
         )

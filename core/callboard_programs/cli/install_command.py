@@ -33,7 +33,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
         help="the user folder of one version of the host, for 3ds Max an ApplicationPlugins"
         " folder; without it every version found",
     )
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
 

@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE",
         dest="settings",
-        help="a setting's value; repeat it for other settings and for a setting's other values",
+        help="a setting's value; repeat the option for further settings or values",
     )
     parser.add_argument("--downgrade", action="store_true", help="also replace a newer version")
     parser.add_argument(
@@ -86,15 +86,16 @@ def _reported(
 
 
 def _provided(running: Sequence[OfferedSkills]) -> Collection[str]:
-    """Return the host capabilities that some running host gives bundles, or all that hosts can give
-    when none is running."""
+    """Return the host capabilities that any running host offers to bundles, or all that hosts can
+    offer if none is running."""
     if not running:
         return PROVIDED
     return sorted({name for one in running for name in one.capabilities})
 
 
 def _withheld(bundle: InstalledBundle, running: Sequence[OfferedSkills]) -> Iterator[str]:
-    """Yield a line for each running host that doesn't give the bundle what it requires."""
+    """Yield a line for each running host that doesn't offer the capabilities that the bundle
+    requires."""
     for one in running:
         missing = as_offered(bundle, one.capabilities)[1]
         if missing:
@@ -116,7 +117,7 @@ def _settings(written: Sequence[str]) -> dict[str, list[str]]:
 
 
 def _server_sentence(bundle: InstalledBundle, arguments: argparse.Namespace) -> Iterator[str]:
-    """Yield lines about the server's access, and whether it can run here."""
+    """Yield lines about the server's access, and about whether it can run here."""
     project = arguments.project or (Path.cwd() if arguments.scope == "project" else None)
     named = "the host's project" if project is None else f"the project {project.resolve()}"
     yield (

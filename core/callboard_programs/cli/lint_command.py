@@ -30,7 +30,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--start", action="store_true", help="run a bundle's server to see its tools"
     )
     parser.add_argument(
-        "--explain", action="store_true", help="show what is read from the tools' functions"
+        "--explain",
+        action="store_true",
+        help="show the parts of tools that are read from functions",
     )
 
 
@@ -77,9 +79,9 @@ def _findings(place: Path, search: list[Path], *, start: bool) -> list[Finding]:
 def _print(one: Explained) -> None:
     where = plain(f"{one.source}:{one.line}: tool '{one.tool}'")
     if one.function is None:
-        print(f"{where}: there is no plain def to read a schema from; any arguments pass")
+        print(f"{where}: there is no plain def to read a schema from; any arguments are accepted")
         return
     for key, value in one.gives.items():
         print(plain(f"{where}: {key} from {one.function}(): {json.dumps(value)}"))
     for annotation in one.unread:
-        print(f"{where}: '{plain(annotation)}' has no meaning in JSON; any value passes")
+        print(f"{where}: '{plain(annotation)}' has no meaning in JSON; any value is accepted")

@@ -14,7 +14,7 @@ from callboard_programs.cli.instance import scene_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="for programs; without tokens")
+    parser.add_argument("--json", action="store_true", help="print JSON, without tokens")
 
 
 def run(arguments: argparse.Namespace) -> int:

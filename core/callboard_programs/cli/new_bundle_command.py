@@ -32,19 +32,19 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def add_parent(parser: argparse.ArgumentParser) -> None:
-    """Add the option for the folder in which the new one is made."""
+    """Add the option for the folder in which to create the new skill or bundle."""
     parser.add_argument(
         "--in",
         dest="parent",
         type=Path,
         default=Path(),
         metavar="DIR",
-        help="the folder in which to make it; by default the current one",
+        help="the folder in which to create it; by default the current one",
     )
 
 
 def tell_made(folder: Path, following: Mapping[str, str], *, as_json: bool) -> None:
-    """Print the new folder on stdout, and the possible next commands on stderr. With ``as_json``,
+    """Print the new folder on stdout, and suggested next commands on stderr. With ``as_json``,
     print both as JSON."""
     if as_json:
         print(plain_json({"folder": str(folder), "next": following}))

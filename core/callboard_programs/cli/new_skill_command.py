@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         action="extend",
         metavar="ID",
-        help="make it from recorded calls; without ids, from the newest conversation's",
+        help="make it from these recorded calls; without ids, from the newest conversation",
     )
     parser.add_argument("--since", default="7d", help="with --from-calls: how far to look back")
     parser.add_argument("--json", action="store_true", help="{folder, next}, one JSON object")
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     missing = [name for name, module in _FOR_TESTS.items() if find_spec(module) is None]
     if missing:
         print(
-            f"Before its tests, once: {_python()} -m pip install {' '.join(missing)}",
+            f"Before you run its tests: {_python()} -m pip install {' '.join(missing)}",
             file=sys.stderr,
         )
     return 0

@@ -21,7 +21,7 @@ from callboard_programs.setup.undo import undo
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dry-run", action="store_true", help="only say what would be done")
+    parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
     parser.add_argument("--yes", action="store_true", help="don't ask")
     parser.add_argument("--undo", action="store_true", help="restore everything that was changed")
     parser.add_argument(

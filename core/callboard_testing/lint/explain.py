@@ -18,7 +18,7 @@ from callboard.skills.model import ToolDeclaration
 class Explained:
     """The parts of a tool that come from its function. ``source`` is relative to the requested
     folder, with forward slashes. ``function`` is None if no function can be read, in which case any
-    arguments pass."""
+    arguments are accepted."""
 
     skill: str
     tool: str
@@ -27,7 +27,7 @@ class Explained:
     function: str | None
     #: Those of ``description``, ``input_schema`` and ``output_schema`` that the function provides.
     gives: Json
-    #: Annotations that have no meaning in JSON, so that any value passes.
+    #: Annotations that have no meaning in JSON, so that any value is accepted.
     unread: tuple[str, ...]
 
 
