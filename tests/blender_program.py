@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return ``variables`` without the ones for the Python that runs these tests.
+    """Return ``variables`` without those that configure the Python that runs these tests.
 
     A Blender that uses the system's Python looks for its standard library beside the first
     ``python3`` on the path, so Blender's own folder goes first.

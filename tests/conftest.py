@@ -37,8 +37,8 @@ settings.register_profile("fast", settings.get_profile("callboard"), max_example
 settings.load_profile("callboard")
 
 
-# A program that a shell starts in the background ignores Ctrl+C, and so would each program of a
-# test.
+# A program that a shell starts in the background ignores Ctrl+C, and so would every program that a
+# test starts.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -96,7 +96,8 @@ def client(server: Served) -> Iterator[FakeClient]:
         yield session
 
 
-#: Files that take a minute or more, which start first: a late one would leave a processor idle.
+#: Test files that take a minute or more. They start first, because a late start would leave the
+#: other processors idle at the end.
 LONG = tuple(
     TESTS / f"{room}/test_{name}.py"
     for room, names in {

@@ -1,4 +1,4 @@
-"""A user's home as bytes, for comparing."""
+"""Reads the contents of a user's home folder, so that tests can compare them."""
 
 from __future__ import annotations
 

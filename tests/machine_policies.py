@@ -1,5 +1,5 @@
-"""A machine's policy for tests. A real policy has a fixed place, so this module changes the place
-inside the test's own process, and in the programs that it starts."""
+"""A machine's policy for tests. A real policy has a fixed path, so this module changes that path in
+the test's own process, and in the programs that it starts."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Skips tests that need something this machine doesn't have: ``need("bpy")``.
 
-It asks the loader, because an installed package may still be missing a system library. Run as a
-program, this prints on one line which tests will be skipped here, and which command installs the
-missing packages. With ``--all`` it covers all tests.
+It checks that each package can be loaded, because an installed one may still lack a system library.
+Run as a program, it prints one line that names the tests that will be skipped here, and the command
+that installs the missing packages. With ``--all`` it covers all tests.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ QT_LINKS = {
     "libfontconfig.so.1": ("libfontconfig1", "fontconfig"),
     "libxkbcommon.so.0": ("libxkbcommon0", "libxkbcommon"),
 }
-#: The same for programs that tests start.
+#: The programs that tests start, each with its package on Debian and on Fedora.
 PROGRAMS = {
     "openssl": ("openssl", "openssl"),
     "cc": ("gcc", "gcc"),
@@ -48,8 +48,8 @@ QUICK_PROGRAMS = ("openssl", "cc")
 
 
 def need(*wanted: str) -> None:
-    """Skip the test, or the module that is being imported, unless all of these are here: modules by
-    their name, programs, ``qt``, or ``terminals``."""
+    """Skip the test, or the module that is being imported, unless all of these are available:
+    modules by their name, programs, ``qt``, or ``terminals``."""
     for each in wanted:
         if (reason := missing(each)) is not None:
             pytest.skip(reason, allow_module_level=True)

@@ -1,4 +1,4 @@
-"""A callboard server that speaks only one era, as other makers' servers do."""
+"""A callboard server that speaks only one era, as the servers of other vendors do."""
 
 from __future__ import annotations
 

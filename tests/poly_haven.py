@@ -32,7 +32,7 @@ def Mesh "Crate"
 }
 """
 _TYPES = {"hdris": 0, "textures": 1, "models": 2}
-#: A server's answer: a status, headers, and the body.
+#: A response from a server: the status, the headers and the body.
 Answer = tuple[int, dict[str, str], bytes]
 
 
@@ -109,7 +109,7 @@ class PolyHaven:
         self.bodies[f"/asset_img/thumbs/{id}.png"] = PNG
 
     def file(self, path: str, body: bytes) -> dict[str, Any]:
-        """Serve a file from now on. Return its entry for ``/files``."""
+        """Add a file to those that are served. Return its entry for ``/files``."""
         path = f"/file/ph-assets/{path}"
         self.bodies[path] = body
         md5 = hashlib.md5(body, usedforsecurity=False).hexdigest()

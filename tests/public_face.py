@@ -1,12 +1,12 @@
 """Every public name of callboard with its signature, as text.
 
 Skills, bundles, adapters and Python programs import these names. ``tests/public_face.txt`` holds
-the text, so that reviewers see a change to the public API. To write it again:
+the text, so that reviewers see a change to the public API. To regenerate it:
 
     .venv-test/bin/python tests/public_face.py
 
-The text is the same on every supported Python: annotations are as the source spells them, and the
-members that Python itself adds to classes are left out.
+The text is the same on every supported Python, because annotations are copied from the source, and
+the members that Python itself adds to classes are left out.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ MODULES = (
     "callboard.changes",
     "callboard.guest.inbox",
 )
-#: Values with more characters than this are content, not signature.
+#: Values longer than this many characters are left out of the text, because they are content.
 LONGEST_VALUE = 80
 
 
@@ -55,7 +55,7 @@ class Verbatim:
 
 
 def described() -> str:
-    """Return the whole face."""
+    """Return the text of the whole public face."""
     testing = import_module("callboard_testing")
     modules = [import_module(name) for name in MODULES]
     modules += [
@@ -75,7 +75,7 @@ def described() -> str:
     for module in modules:
         lines += ["", module.__name__]
         for name in named[module]:
-            # A name on two faces is described under the first.
+            # A name that two public modules export is described under the first one only.
             first = shown.setdefault((name, id(getattr(module, name))), module.__name__)
             if first != module.__name__:
                 lines.append(f"    {name}: {first}.{name}")
@@ -151,11 +151,11 @@ def class_lines(cls: type, face: set[type]) -> Iterator[str]:
         for home in cls.__mro__
         if home is cls or (home.__module__.startswith("callboard") and home not in face)
     ]
-    # A protocol's constructor is Python's own.
+    # Python itself makes the constructor of a protocol.
     if any("__init__" in vars(home) for home in homes) and not getattr(cls, "_is_protocol", False):
         yield f"    __init__{signature(cls.__init__)}"  # type: ignore[misc]
     members: dict[str, str] = {}
-    # A dataclass's constructor has its fields already.
+    # The constructor of a dataclass already lists its fields.
     stated = inspect.signature(cls).parameters if is_dataclass(cls) else ()
     for home in reversed(homes):
         for name, annotation in inspect.get_annotations(home).items():

@@ -10,8 +10,8 @@ from pathlib import Path
 
 def python_path() -> str:
     """Return a value for ``PYTHONPATH``. It leaves out the folders that Blender put in front when a
-    test loaded it here, because their ``bpy`` is incomplete, and another Python must not find it
-    first."""
+    test loaded it in this process. Their ``bpy`` is incomplete, and a different Python must not
+    find it first."""
     try:
         inside = Path(str(distribution("bpy").locate_file("bpy")))
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""A whole server inside a fake host that has a main thread of its own."""
+"""A complete server inside a fake host that has its own main thread."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def _after_a_start() -> bytes:
 
 
 def remember_skills() -> None:
-    """Let a server of this test find the bundled skills in the cache, as if it weren't the first
-    server. Reading them takes a tenth of a second, which is longer than most tests."""
+    """Fill the cache with the bundled skills, as if an earlier server had read them. Reading them
+    takes a tenth of a second, which is longer than most tests take."""
     file = cache_folder() / "skills.json"
     if "CALLBOARD_HOME" in os.environ and not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)

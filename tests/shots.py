@@ -12,8 +12,8 @@ from e2e.serving import environment
 from skills.skill_tree import write_skill
 from waiting import until
 
-#: A mishap is a file with the task's name and the mishap as its ending. A mishap after which the
-#: task is tried again happens once: the task removes the file first.
+#: A mishap is a file with the task's name, and the kind of mishap as its extension. If the task is
+#: retried after a mishap, the mishap happens only once, because the task removes the file first.
 SCRIPT = """
     import os
     import signal
@@ -83,7 +83,7 @@ class Shots:
         for name in self.names:
             (folder / f"{name}.usda").write_text(f'#usda 1.0\ndef Sphere "{name}" {{}}\n')
         given = json.dumps({"path": str(folder), "name": "{stem}"})
-        #: The tool with its arguments, the scenes, and the skill, as words for a command line.
+        #: Command-line arguments: the tool with its own arguments, the scenes, and the skill.
         self.called = ["shots__look", "--json", given]
         self.scenes = str(folder / "*.usda")
         self.skills = ["--skills", str(folder / "skills")]

@@ -26,7 +26,7 @@ SITES = {
     "pypi.org": "the index, for the MCP registry",
     "static.modelcontextprotocol.io": "the schema of server.json",
 }
-#: Names that look like addresses, but that nothing visits.
+#: Names that look like addresses, but are never requested.
 NAMES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 ROOMS = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
 TEXTS = {".py", ".html", ".js", ".json", ".svg", ".toml", ".yaml"}
@@ -63,8 +63,8 @@ def texts() -> Iterator[Path]:
 
 
 def is_made_up(host: str) -> bool:
-    """Return whether a host is this machine, a private network, a name for either, or a
-    placeholder."""
+    """Return whether a host is a placeholder, or the address or name of this machine or of a
+    private network."""
     try:
         return ip_address(host).is_private
     except ValueError:

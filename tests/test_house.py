@@ -50,12 +50,12 @@ CALLED_BY = {
     # The members give the order of the tabs, and the code uses none of them by name.
     "nobody": {"LACKING"},
 }
-#: Functions that are the same in places that can't share one.
+#: Functions that are repeated because the places that use them can't share code.
 TWICE = {
     "_load": "Houdini runs the file that lies in the folder of its own Python",
     "set": "each skill is a folder of its own, and its script knows its own port",
 }
-#: These words say how a value was obtained, and not what it is.
+#: Words that describe how a value was obtained, instead of the value itself.
 EMPTY_NAMES = {"found", "said", "look"}
 _EMPTY = re.compile(rf"\b_*(?:{'|'.join(sorted(EMPTY_NAMES))})\b")
 
@@ -167,7 +167,7 @@ def test_no_function_stands_twice() -> None:
     assert {name for same in twice for _, name in same} == TWICE.keys()
 
 
-#: A docstring that begins with one of these reads as if it were inverted.
+#: A docstring must not begin with one of these words, because it would read like a question.
 _OPENERS = re.compile(r'^\s*r?"""(?:Who|Whose|What|Whether|Which|How|Where|When|Why)\b', re.M)
 _DOCSTRINGS = re.compile(r'^\s*r?"""(?=\w)', re.M)
 

@@ -12,7 +12,8 @@ import pytest
 
 from source_trees import PROJECT, facts
 
-#: The rooms of each package, lowest first. A room imports rooms below it, never one beside it.
+#: The rooms of each package, lowest first. A room imports only rooms below it, never one on the
+#: same level.
 LAYERS = {
     # Packages that run inside an application, or in a headless host.
     "callboard": (
@@ -183,8 +184,8 @@ def test_the_search_for_cycles_finds_them() -> None:
 
 
 def test_no_modules_import_each_other() -> None:
-    """Deferred imports and imports for a type checker count too: two modules that can't be read
-    without each other are really one."""
+    """Deferred imports and imports for a type checker count too, because two modules that can't be
+    read without each other are really one."""
     known = modules("core", "hosts", "ui")
     imports: dict[str, set[str]] = {}
     for module, (path, root) in known.items():

@@ -1,4 +1,4 @@
-"""The line that says which tests a machine skips, before they start."""
+"""The line that names the tests that a machine will skip, printed before the tests start."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_what_is_missing_is_told_with_the_command_that_installs_it(
         (tmp_path / "dnf").touch(0o755)
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "argv", ["needed.py"])
-    # It is a new module, which remembers no answer of an earlier test.
+    # Load the module anew, so that it has no cached answer from an earlier test.
     runpy.run_path(str(PROJECT / "tests" / "needed.py"), run_name="__main__")
     skipped, _, install = capsys.readouterr().out.strip().partition(". To run them too: ")
     assert skipped.startswith("this machine skips the tests that need ")

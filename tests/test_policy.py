@@ -47,8 +47,8 @@ def policy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MachinePolicy:
 
 
 class Lock(NamedTuple):
-    """A locked setting, in the policy's words and in those of somebody who wants it weaker.
-    ``field`` is a configuration's field that a program or the command line sets."""
+    """A locked setting: the policy's value for it, and the value that somebody would set to weaken
+    it. ``field`` is a configuration's field that a program or the command line sets."""
 
     policy: str
     weak: str
@@ -202,7 +202,7 @@ def test_doctor_says_what_is_locked_and_by_which_file(
     policy.write("deny: [render]\nroots: [/shows]\nauth: token\n")
     monkeypatch.setenv("CALLBOARD_ROOTS", "/")
     monkeypatch.setenv("CALLBOARD_DENY", "usd")
-    assert main(["doctor", "--settings"]) == 1  # There is no /shows here.
+    assert main(["doctor", "--settings"]) == 1  # The folder /shows doesn't exist.
     lines = {line.split()[0]: line for line in capsys.readouterr().out.splitlines()}
     file = f"policy ({policy.file})"
     assert lines["roots"].endswith(f" /shows  LOCKED  ({file}; not environment: /)")
@@ -317,7 +317,7 @@ def test_assets_come_from_the_studios_library(policy: MachinePolicy, tmp_path: P
 
 
 def sweep(server: Served) -> None:
-    """Let the server read the policy now, instead of within a few seconds."""
+    """Have the server read the policy now, instead of within a few seconds."""
     server.app.guest.loop.call_soon_threadsafe(server.app._policy.check)
 
 
@@ -375,7 +375,7 @@ def test_the_server_itself_notices_that_the_policy_is_in_order_again(
         for _ in range(2):
             policy.write(text)
             until(lambda: not server.app._listener.is_open, "the port to be closed")
-            sleep(0.2)  # Several more looks at the policy, the bundles and the clients.
+            sleep(0.2)  # The server checks the policy, bundles and clients several more times.
             policy.write("enabled: true\n")
             until(lambda: server.app._listener.is_open, "the port to be open again")
         with server.client() as client:
@@ -431,7 +431,7 @@ def test_other_clients_are_not_set_up(policy: MachinePolicy) -> None:
 )
 @pytest.mark.slow
 def test_every_start_obeys(words: list[str], policy: MachinePolicy, tmp_path: Path) -> None:
-    """Each start is a process of its own on a machine where callboard is switched off."""
+    """Each start is a separate process, on a machine where callboard is switched off."""
     policy.write("enabled: false\n")
     (tmp_path / "a.usda").write_text("#usda 1.0\n")
     done = subprocess.run(
@@ -480,7 +480,8 @@ tools:
 @pytest.mark.slow
 def test_a_host_that_really_starts_keeps_every_lock(policy: MachinePolicy, tmp_path: Path) -> None:
     """A user tries to weaken them with variables, options, a file and a skill of the same name, all
-    at once. ``benchmarks/policy_starts.py`` tries more starts, and each way alone."""
+    at once. ``benchmarks/policy_starts.py`` tests more kinds of starts, and each of these ways
+    separately."""
     policy.write(EVERY_LOCK.replace("BASE", str(tmp_path)))
     mine, shows, outside = (tmp_path / name for name in ("mine", "shows", "outside"))
     for whose, names in (("studio/skills", ["review"]), ("mine", ["review", "stranger"])):

@@ -184,8 +184,8 @@ PIN = "---\nname: intake\ndescription: Takes in.\nmetadata: {dcc-mcp: {version: 
 def test_a_missing_pinned_folder_is_reported_with_its_line(
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Doctor reports the missing folder, and so does the server, which uses the other version
-    meanwhile."""
+    """Doctor reports the missing folder. So does the server, which uses the other version until the
+    folder exists."""
     pin = "# The old one.\nskill_paths:\n  - ../pinned/intake/0.9.9\n"
     files = {"projects/otter.yaml": pin, "skills/intake/SKILL.md": PIN.replace("VERSION", "1.0")}
     write_files(site, files)
@@ -203,7 +203,7 @@ def test_a_missing_pinned_folder_is_reported_with_its_line(
         assert (failure.skill, failure.kind) == ("intake/0.9.9", "missing")
         assert "this skill path doesn't exist" in failure.message
         monkeypatch.delenv("CALLBOARD_PROJECT")
-        assert main(["doctor"]) == 1  # This shell doesn't know the project.
+        assert main(["doctor"]) == 1  # The variable that names the project isn't set in this shell.
         assert ": intake/0.9.9: this skill path doesn't exist" in capsys.readouterr().out
 
 
@@ -216,7 +216,7 @@ def test_a_project_without_a_file_is_told_with_those_that_have_one(
     monkeypatch.setenv("CALLBOARD_PROJECT", "owll")
     arguments = Namespace(skills=[], roots=[])
     warn_of_folders(arguments)
-    assert main(["doctor", "--settings"]) == 0  # The project has no settings here.
+    assert main(["doctor", "--settings"]) == 0  # The site has no settings for the project yet.
     write_files(site, {"projects/owl.yaml": "port: 3\n", "projects/otter.yaml": ""})
     says = "CALLBOARD_PROJECT is owll, for which the site has no file"
     capsys.readouterr()

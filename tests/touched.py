@@ -77,7 +77,7 @@ def leads_to(path: Path) -> frozenset[Path]:
     for _, level, module, name in facts(path).imports:
         above = folder[: len(folder) - level + 1] if level else ()
         dotted = [*above, *filter(None, module.split(".")), *name.split(".")]
-        # A test's helper is beside it, and is imported by its bare name.
+        # A test's helper is in the same folder, and is imported by its bare name.
         beside = module_of([*folder, *dotted], len(folder)) if root == TESTS else None
         ahead.add(beside or module_of(dotted, 0))
     if root == TESTS:

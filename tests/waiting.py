@@ -1,5 +1,5 @@
-"""Waits for something that sends no event, by asking again and again until a deadline. Use an
-event, a future or a condition if there is one.
+"""Waits for something that sends no event, by polling until a deadline. If there is an event, a
+future or a condition, use that instead.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ def until(
 ) -> T:
     """Wait until ``condition()`` is true, and return its value.
 
-    ``what`` names what is awaited in the TimeoutError that is raised after ``seconds``. If it is a
-    function, it is called then to describe the state.
+    ``what`` describes the condition in the TimeoutError that is raised after ``seconds``. If it is
+    a function, it is called at that time and returns the description.
     """
     end = monotonic() + seconds
     while not (outcome := condition()):

@@ -2,8 +2,8 @@
 
 python child.py session|stateless [stubborn|dead|silent|large|looks|looks-once]
 
-With ``looks`` or ``looks-once``, the server asks for the roots when it starts, and keeps them. With
-``looks`` it asks again when they change.
+With ``looks`` or ``looks-once``, the server requests the roots when it starts, and remembers them.
+With ``looks``, it requests them again whenever they change.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def text(value: Any) -> dict[str, Any]:
 
 
 class Needed(Exception):
-    """Raised to end a call with a question, as in the stateless era."""
+    """Raised when a call has to end with a question, as calls do in the stateless era."""
 
 
 def ask(params: dict[str, Any], key: str, method: str, **asked: Any) -> Any:

@@ -14,8 +14,8 @@ from waiting import until
 
 @pytest.fixture
 def kid(home: Path, tmp_path: Path) -> Kid:
-    """Return a function that serves with the bundle ``kid`` installed. The function waits until the
-    bundle's tools are there."""
+    """Return a function that starts a server with the bundle ``kid`` installed, and waits until the
+    bundle's tools are available."""
 
     @contextmanager
     def start(

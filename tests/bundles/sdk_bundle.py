@@ -1,4 +1,4 @@
-"""A bundle written with the published ``nimblebrain-bundle-sdk``, over fastmcp."""
+"""A bundle written with the published ``nimblebrain-bundle-sdk`` and fastmcp."""
 
 SDK = "nimblebrain-bundle-sdk==0.2.0"
 

@@ -1,4 +1,4 @@
-"""Bundles for the tests, installed in a place that servers search."""
+"""Bundles for the tests, installed in a folder that servers search."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def server_bundle(
     script: str | None = None,
     files: bool | Literal["preferred"] = False,
 ) -> InstalledBundle:
-    """Install a user bundle with its own server. ``files`` says whether the bundle requires the
-    host's files, only prefers to have them, or doesn't use them."""
+    """Install a user bundle with its own server. ``files`` determines whether the bundle requires
+    access to the host's files, merely prefers it, or does without it."""
     source = folder / f"{name}-{version}-source"
     source.mkdir(parents=True)
     (source / "child.py").write_text(CHILD.read_text() if script is None else script)
@@ -66,7 +66,7 @@ def server_bundle(
 def skill_bundle(
     folder: Path, script: str, *, name: str = "reader", version: str = "1.0.0", **more: Any
 ) -> Path:
-    """Return the folder of a bundle that is a skill with the tool ``run``."""
+    """Return the folder of a bundle that consists of a skill with a ``run`` tool."""
     source = folder / f"{name}-{version}-source"
     (source / "scripts").mkdir(parents=True)
     (source / "SKILL.md").write_text(SKILL.format(name=name))

@@ -34,7 +34,7 @@ def named(params: dict[str, Any]) -> dict[str, Any]:
 
 
 def retried(client: Stateless, first: dict[str, Any], tool: str) -> dict[str, Any]:
-    """Answer the form that a call ended with, and make the call again."""
+    """Repeat a call that ended with a form, this time with an answer to the form."""
     assert first["resultType"] == "input_required"
     asked = first["inputRequests"].items()
     params = {
@@ -67,7 +67,7 @@ def test_it_reads_and_lists_files_of_the_workspace(kid: Kid, tmp_path: Path, era
 def test_many_large_files_at_once_arrive_one_after_the_other(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # There is room for only one file.
+    # This limit leaves room for only one file.
     monkeypatch.setattr(child_process, "MAX_WAITING", 20 * 2**20)
     (tmp_path / "project").mkdir()
     with (tmp_path / "project" / "cache.bin").open("wb") as file:
@@ -211,7 +211,7 @@ def test_a_cancelled_calls_question_is_not_put_to_the_next_client(kid: Kid) -> N
         one.call("kid__echo", {"text": "b"})
         one.notify("notifications/cancelled", {"requestId": 5})
         assert text_of(one.call("kid__cancelled")) == "yes"
-        # The server can't tell that the question isn't from the cancelled call.
+        # The server can't rule out that the question belongs to the cancelled call.
         assert "several clients" in text_of(other.call("kid__ask"))
         assert "elicitation/create" not in [m.get("method") for m in other.received]
 
@@ -267,7 +267,7 @@ def test_clients_of_different_roots_call_at_once_and_each_is_answered(
 
 def two_roots(tmp_path: Path) -> tuple[Path, Path, list[str], dict[str, Any]]:
     """Return two folders, the client's list of roots, and the client's answers, which are made from
-    that list. The list begins with the first folder, and the test may change it."""
+    that list. At first, the list holds only the first folder. The test may change the list."""
     first, second = tmp_path / "first", tmp_path / "second"
     first.mkdir()
     second.mkdir()
@@ -283,7 +283,7 @@ def two_roots(tmp_path: Path) -> tuple[Path, Path, list[str], dict[str, Any]]:
 def test_it_hears_that_the_roots_are_others(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # This is enough time to ask, even on a slow machine.
+    # Leave the bundle enough time to request the roots, even on a slow machine.
     monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 60.0)
     first, second, uris, listed = two_roots(tmp_path)
     with (
@@ -311,7 +311,7 @@ def test_it_hears_that_the_roots_are_others(
 def test_no_call_gets_to_one_that_keeps_the_roots_of_before(
     kid: Kid, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # This can be short, because the bundle never asks again.
+    # This time can be short, because the bundle never requests the roots again.
     monkeypatch.setattr(bundle_server, "ROOTS_PATIENCE", 0.05)
     first, second, uris, listed = two_roots(tmp_path)
     with (

@@ -1,5 +1,4 @@
-"""A bundle's process on every system: its output, its end, and the end of everything that it
-started."""
+"""Tests a bundle's process on every system: its output, and how it and its child processes end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bundles with a server of their own. Some of the servers misbehave."""
+"""Bundles that bring their own servers, some of which misbehave."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_its_tools_are_listed_and_called(kid: Kid, era: str) -> None:
         listed = client.request("tools/list")["result"]["tools"]
         names = [tool["name"] for tool in listed if tool["name"].startswith("kid__")]
         assert "kid__echo" in names
-        assert "kid__helper" in names  # This tool is on the second page.
+        assert "kid__helper" in names  # This tool is on the second page of the bundle's list.
         assert not {"kid__bad schema", "kid__none"} & set(names)
         result = client.call("kid__echo", {"text": "hé"})
         assert result["structuredContent"] == {"text": "hé"}

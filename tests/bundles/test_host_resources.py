@@ -1,4 +1,4 @@
-"""Both ends of host resources, talking to each other and to misbehaving ends."""
+"""Both sides of the host resources extension, connected to each other and to misbehaving peers."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ def test_the_request_after_the_burst_has_to_wait(world: World) -> None:
     error = world.fails(LIST_METHOD, {}, "theirs")
     assert error.code == -32004
     assert error.data == {"retryAfterMs": 10}
-    world.ask(LIST_METHOD, {})  # another workspace has a limit of its own
+    world.ask(LIST_METHOD, {})  # each workspace has its own limit
     world.platform.handle(LIST_METHOD, {}, workspace="theirs", bundle="other")
     world.clock.now += 0.004
     assert world.fails(LIST_METHOD, {}, "theirs").data == {"retryAfterMs": 6}
@@ -339,7 +339,7 @@ def test_text_types_in_any_dress() -> None:
 
 
 class Ctx:
-    """A tool's context. Its client has declared ``capabilities`` and gives ``answer``."""
+    """A tool's context. Its client has declared ``capabilities``, and replies with ``answer``."""
 
     def __init__(self, capabilities: Any, answer: Any = None) -> None:
         self.client_capabilities = capabilities

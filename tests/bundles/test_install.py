@@ -59,7 +59,7 @@ def test_a_bundle_is_installed_confirmed_upgraded_and_removed(
     second = bundles.install(make(tmp_path / "two", "2.0.0"), PROVIDED)
     works(second, "2.0.0")
     assert (second.pending, second.previous) == (True, "1.0.0")
-    works(first, "1.0.0")  # it stays until the new version has loaded
+    works(first, "1.0.0")  # the old version stays until the new one has loaded
     assert bundles.installed() == [second]
     bundles.confirm("rigging")
     assert not first.folder.exists()
@@ -75,7 +75,8 @@ def test_a_version_that_does_not_load_gives_way_to_the_one_before(
     bundles.install(bundle_files.folder(tmp_path / "one"), PROVIDED)
     bundles.confirm("rigging")
     bundles.install(bundle_files.folder(tmp_path / "two", "2.0.0"), PROVIDED)
-    # The third comes before the second has loaded, so the first is the last one known to work.
+    # The third version is installed before the second has loaded, so the first is the last one
+    # known to work.
     third = bundles.install(bundle_files.folder(tmp_path / "three", "3.0.0"), PROVIDED)
     assert third.previous == "1.0.0"
     back = bundles.revert("rigging")
@@ -242,8 +243,8 @@ def test_installers_take_turns(bundles: Bundles, tmp_path: Path) -> None:
     assert leftovers(bundles) == []
 
 
-# A process that dies before its n-th change on disk below the bundles' folder. The interpreter
-# reports every change to an audit hook, so the installer itself needs no hook for this.
+# A process that dies before it makes its n-th change to files in the bundles' folder. The
+# interpreter reports every change to an audit hook, so the installer itself needs no hook for this.
 DIES_AT = """
 import os, sys
 from pathlib import Path

@@ -40,7 +40,7 @@ def needs(**requirements: bool) -> dict[str, Any]:
 
 @pytest.fixture
 def command(home: Path, tmp_path: Path) -> Any:
-    """Return a function that runs ``callboard`` in a process of its own and returns its status,
+    """Return a function that runs ``callboard`` in a separate process and returns its exit status,
     stdout and stderr."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
@@ -108,7 +108,8 @@ def test_the_next_start_takes_back_what_does_not_load(
     caplog.set_level(logging.WARNING)
     command("install-skill", bundle(tmp_path))
     user_bundles().confirm("rig")
-    # The bundle can be read, so the command installs it, but its dependency doesn't exist anywhere.
+    # The command can read the bundle, so it installs it, although the bundle's dependency doesn't
+    # exist.
     source = bundle(tmp_path, "2.0.0")
     skill = source / "SKILL.md"
     skill.write_text(
@@ -168,7 +169,7 @@ def test_a_projects_bundle_is_seen_in_that_project_only(command: Any, tmp_path: 
         assert version_served(running) == "1.0.0"
     with served(skills=True, roots=[str(tmp_path / "two")]) as running:
         assert version_served(running) is None
-    # Nothing is written into the project, because nothing in a project is run.
+    # Bundles aren't stored in the project, because callboard runs no code from a project's folder.
     assert list((tmp_path / "one").iterdir()) == []
 
 

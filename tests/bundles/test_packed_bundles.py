@@ -81,7 +81,7 @@ def node_server(package: str) -> str:
 
 
 def bundles(folder: Path) -> dict[str, tuple[Packed, str, bool]]:
-    """Return the bundles by name, each with its archive's ending and whether the archive is
+    """Return the bundles by name, each with its archive's file extension and whether the archive is
     signed."""
     clock, git = python_with("mcp-server-time"), python_with("mcp-server-git")
     every = {

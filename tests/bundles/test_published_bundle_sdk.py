@@ -1,7 +1,8 @@
-"""A bundle written with the published ``nimblebrain-bundle-sdk`` talks to our platform's side.
+"""A bundle written with the published ``nimblebrain-bundle-sdk`` talks to callboard as its
+platform.
 
-The bundle runs in an environment of its own, which is made on the first run and kept, because the
-SDK needs a different major version of ``mcp`` than our tests.
+The SDK needs a different major version of ``mcp`` than our tests do, so the bundle runs in its own
+environment, which is made on the first run and reused afterwards.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""A bundle written with the published ``nimblebrain-bundle-sdk`` over fastmcp, served by us. The
-bundle runs in an environment of its own, which is made on the first run and kept.
+"""callboard serves a bundle written with the published ``nimblebrain-bundle-sdk`` and fastmcp. The
+bundle runs in its own environment, which is made on the first run and reused afterwards.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.slow
 
 LIMIT = 10 * 2**20
 
-#: A bundle that imports callboard's face, which needs nothing but Python.
+#: A bundle that imports callboard's public API, which needs nothing but Python.
 OURS = f"""
 import dataclasses
 import sys
@@ -62,7 +62,7 @@ async def mistagged(ctx: Context) -> dict:
 
 server.run()
 """
-#: The standalone FastMCP, and the one inside the package ``mcp``.
+#: The standalone FastMCP package, and the version inside the ``mcp`` package.
 FACES = {"fastmcp": (SDK, "fastmcp"), "mcp": ("mcp==1.30.0", "mcp.server.fastmcp")}
 
 

@@ -1,5 +1,5 @@
-"""``batch__run`` makes several calls with one question and one undo step, and keeps all of them or
-none."""
+"""``batch__run`` makes several calls with one question and one undo step. It keeps either all of
+their changes or none."""
 
 from __future__ import annotations
 

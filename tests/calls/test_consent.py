@@ -1,4 +1,4 @@
-"""Calls that need the artist's yes. `tests/ui` tests the cards."""
+"""Calls that need the artist's approval. `tests/ui` tests the cards."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_tool_that_is_not_offered_says_in_words_who_changes_that() -> None:
             "to be asked: have the artist open callboard, in the menu Callboard, or start it with "
             "`callboard serve --allow script.execute`; Fake Host does not offer sculpting."
         )
-        # The error's message stays as it is, for programs.
+        # Programs may rely on the error's message, so it gets no such explanation.
         assert run_code(client)["error"]["message"] == (
             "capability_missing: tool 'run' requires script.execute, sculpting"
         )

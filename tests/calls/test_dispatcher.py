@@ -158,7 +158,8 @@ def test_a_tool_that_ships_lacks_what_the_host_has_no_port_for(
         ours, theirs = tools["usd__read_stage_metadata"], tools["marker__export"]
         assert ours["_meta"]["dcc"]["missing_capabilities"] == ["usd"]
         assert "Fake Host has no port for usd" in ours["description"]
-        # A program declared this capability, so providing it is up to the program's own tools.
+        # The program that runs the server declared this capability, so its own tools have to
+        # provide it.
         assert "missing_capabilities" not in theirs["_meta"]["dcc"]
         described = client.call("skills__describe", {"name": "usd"})["structuredContent"]
         assert described["missing_capabilities"] == ["usd"]
@@ -1095,7 +1096,7 @@ def test_progress_of_a_generator_comes_in_order_before_the_answer(
     def slices(ctx: ToolContext) -> Iterator[None]:
         for frame in range(1, 6):
             ctx.progress(frame, 5, f"frame {frame}")
-            ctx.progress(frame, 5, "said twice, sent once")
+            ctx.progress(frame, 5, "reported twice, sent once")
             yield
 
     server.tool("slices", slices)

@@ -1,4 +1,5 @@
-"""A grant to one client (once, for its session, or for the project) never helps another client."""
+"""A grant to one client (once, for its session, or for the project) never applies to another
+client."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def book(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ClientBook:
 
 @contextmanager
 def ways(server: Served, token: str) -> Iterator[dict[str, Way]]:
-    """Yield one client's ways to make the call: in each era and over REST."""
+    """Yield the ways in which one client can make the call: in each era, and over REST."""
 
     def ran(answer: Any) -> bool:
         return "result" in answer and not answer["result"]["isError"]
@@ -72,7 +73,7 @@ def test_what_was_allowed_for_a_session_ends_with_it(book: ClientBook) -> None:
         artist = serve_deleting(server)
         with ways(server, token) as one:
             assert artist.answers("allow_session", one["session"])
-            # Another conversation of the same client is another session.
+            # Each conversation of a client is a separate session.
             with ways(server, token) as again:
                 assert not artist.answers("refuse", again["session"])
         until(lambda: not server.app.dispatcher.consent.grants.all(), "the end of the grant")

@@ -1,5 +1,5 @@
-"""No result or exception from a tool can harm more than that tool. Its client is answered, and the
-server keeps running."""
+"""No result of a tool, and no exception in it, can harm anything else. The client gets an answer,
+and the server keeps running."""
 
 from __future__ import annotations
 

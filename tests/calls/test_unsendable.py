@@ -1,4 +1,4 @@
-"""A value that JSON can't hold never leaves a client without an answer."""
+"""A client gets an answer even if a value can't be represented in JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A program at a terminal of its own, on systems that have pseudo-terminals."""
+"""Runs a program in its own pseudo-terminal, on systems that have them."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_a_killed_batch_is_resumed_and_leaves_no_host_behind(
 
 
 def program(path: Path, lines: str) -> str:
-    """Write a program that replaces a host's Python."""
+    """Write a program that stands in for a host's Python."""
     path.write_text(f"#!/bin/sh\n{lines}\n")
     path.chmod(0o700)
     return str(path)

@@ -1,4 +1,5 @@
-"""The findings of ``callboard doctor`` when Blender would use another Python's library."""
+"""The findings of ``callboard doctor`` when Blender would use the standard library of a different
+Python."""
 
 from __future__ import annotations
 

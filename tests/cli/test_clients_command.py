@@ -149,7 +149,7 @@ def test_an_address_with_a_token_lets_that_client_in(run: Run, home: Path) -> No
             status, out, err = run("clients", "revoke", "my-cursor")
             assert (status, err) == (0, "")
             assert "my-cursor" in out
-            # The client was notified without having to ask.
+            # The client received the notification without having made a request.
             until(lambda: not server.app.endpoint.sessions, "the revoked client's session to end")
             assert session.post(PING).status == 401
     assert tokens(home) == []

@@ -1,5 +1,5 @@
-"""The command line as a whole: every command explains itself, and none loads modules that only
-another one needs."""
+"""The command line as a whole: every command has a help text, and none loads modules that only
+other commands need."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shell completion, requested the way the shells' scripts do, and by the shells themselves."""
+"""Shell completion, requested in the same way as by the shells' scripts, and by the shells
+themselves."""
 
 from __future__ import annotations
 
@@ -143,8 +144,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_itself_completes(shell: str, place: Path) -> None:
-    """The page's line is written into the file that the page names, or typed if the page names
-    none."""
+    """The line on the page is written into the file that the page names, or typed if no file is
+    named."""
     need(shell)
     (line,) = (
         line

@@ -1,4 +1,4 @@
-"""``breakpoint()`` in a tool, for a person at a terminal, and an editor that attaches."""
+"""``breakpoint()`` in a tool, for a person at a terminal and for an editor that attaches."""
 
 from __future__ import annotations
 
@@ -71,13 +71,13 @@ def test_under_serve_the_debugger_talks_at_the_terminal_and_time_stands_still(sk
         ready = json.loads(shown.process.stdout.readline())
         result = calling(ready["url"], ready["token"])
         shown.until("(Pdb) ")
-        shown.type("import time; time.sleep(0.7); n = 41")  # This is longer than the tool may take.
+        shown.type("import time; time.sleep(0.7); n = 41")  # This exceeds the tool's time limit.
         shown.until("(Pdb) ")
         shown.type("p 'it is', n")
         assert "('it is', 41)" in shown.until("(Pdb) ")
         shown.type("continue")
         answer = result.get(timeout=DEADLINE)
-        shown.process.send_signal(signal.SIGINT)  # Without the debugger, one round is enough.
+        shown.process.send_signal(signal.SIGINT)  # Without the debugger, one signal is enough.
         assert shown.process.wait(DEADLINE) == 0
     assert answer["structuredContent"] == {"n": 42}
     assert answer["_meta"]["callboard/stdout"] == "before\n"

@@ -1,4 +1,5 @@
-"""A bundle that a host holds back is shown wherever a person looks, with a way to release it."""
+"""A bundle that a host holds back is shown in every place where a person may look, with a way to
+release it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from callboard_programs.cli import COMMANDS, main, module_of
 from serving import served
 from skills.wheels import make_wheel
 
-#: Commands whose output is a protocol's lines, a shell's script, or JSON anyway.
+#: Commands whose output is already JSON, a shell script, or the messages of a protocol.
 SPEAK_ALREADY = {"serve", "gateway", "farm", "stdio", "connect", "completion"}
 
 Ask = Any
@@ -65,7 +65,7 @@ def test_a_skill_and_a_bundle(ask: Ask, tmp_path: Path) -> None:
 
     code, told = ask("pack", "shot-notes", "--no-start")
     assert (code, told["file"]) == (0, "shot-notes-0.1.0.mcpb")
-    # Where PATH has no python, that is a finding too.
+    # If there is no python on PATH, that is a finding too.
     assert [one for one in told["findings"] if "'python', which runs" not in one["message"]] == []
 
     code, told = ask("install-skill", "shot-notes-0.1.0.mcpb", "--no-start")

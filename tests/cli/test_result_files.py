@@ -1,4 +1,4 @@
-"""``--out``: the place where an answer's pictures, sounds and files are saved."""
+"""``--out``: the location where the pictures, sounds and files in an answer are saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The calls that ``callboard new-skill --from-calls`` takes."""
+"""The calls from which ``callboard new-skill --from-calls`` makes a skill."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def id_of(name: str) -> str:
-    """Return an id for a call's name. As in real ids, its beginning identifies the server, which is
-    the part of the name before the slash."""
+    """Return an id for a call with this name. As in real ids, the beginning identifies the server,
+    which here is the part of the name before the slash."""
     server, _, rest = name.rpartition("/")
     return sha256(server.encode()).hexdigest()[:8] + sha256(rest.encode()).hexdigest()[:24]
 
@@ -37,7 +37,7 @@ def record(*calls: tuple[str, str | None, float], client: str = "agent") -> None
     for name, session, ago in calls:
         outcome: Outcome = "error" if name == "failed" else "ok"
         arguments = {"kind": "cube", "name": name}
-        # The call's tool doesn't ship with callboard, so the new skill's tests don't try it.
+        # The call's tool doesn't ship with callboard, so the new skill's tests don't call it.
         store.record(
             CallRecord(
                 *(id_of(name), time() - ago, 1.0, "own__make", outcome, arguments),

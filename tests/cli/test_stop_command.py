@@ -55,8 +55,8 @@ def catches_everything() -> None:
 def test_it_stops_the_tool_on_the_main_thread_and_undoes_its_changes(
     holds: Callable[[], object], capsys: Shown
 ) -> None:
-    """The tool holds Python's own main thread, as in an application. A wait can be ended only
-    there."""
+    """The tool holds Python's own main thread, as in an application. A wait can be interrupted only
+    on that thread."""
     inbox = MainThreadInbox()
     host = make_host("openusd", inbox.post)
     app = Callboard(host, McpHttpConfig(records=False)).start()

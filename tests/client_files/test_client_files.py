@@ -1,5 +1,5 @@
-"""Every known client's own file, with other entries in it: callboard's entry is added, read back
-and removed."""
+"""The configuration file of every known client, with other entries in it. callboard's entry is
+added, read back and removed."""
 
 from __future__ import annotations
 

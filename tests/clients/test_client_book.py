@@ -1,5 +1,5 @@
-"""The file listing the clients that may connect: entries made and revoked, and anything else that
-may be in the file's place."""
+"""The file that lists the clients that may connect. Entries are added and revoked, and something
+else may be found at the file's path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""No client can occupy every place, or keep others waiting with what it sends."""
+"""No client can take all of the server's capacity, or delay other clients with large requests."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_client_that_holds_large_bodies_gets_no_more_memory(
             connections[-1].sendall(f"{head}{sent_as}\r\n\r\n".encode() + start)
 
         def refused() -> bool:
-            hold()  # one more, because one that came during this client's request was refused
+            hold()  # one more, to replace a connection that was refused meanwhile
             return ada.send("POST", large).status == 503
 
         for _ in range(MOST_LARGE - 1):

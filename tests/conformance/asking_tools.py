@@ -148,8 +148,8 @@ def ask_what_is_possible(ctx: ToolContext) -> Text:
 
 
 def add_asking_tools(tools: ToolRegistry) -> None:
-    """Register the tools that ask. In a session they ask over its stream. For a stateless request
-    they ask for another round."""
+    """Register the tools that ask. In a session, they ask over its stream. A stateless request is
+    answered with the questions, and the client repeats it with its answers."""
     wanted = "test_input_required_result_"
     tools.register("test_sampling", sample, "Asks the client's model.", form(prompt=STRING))
     tools.register("test_elicitation", elicit, "Asks the person.", form(message=STRING))

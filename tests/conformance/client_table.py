@@ -1,10 +1,10 @@
-"""Writes the table of clients on docs/clients.md. It runs other people's clients and proxies,
-unchanged, against a host, through the gateway, and through the bridge with two hosts running.
+"""Writes the table of clients in docs/clients.md. It runs third-party clients and proxies,
+unmodified, against a host, through the gateway, and through the bridge with two hosts running.
 
     PYTHONPATH=core:hosts:tests python tests/conformance/client_table.py [CLIENT…]
 
-Each client is installed once, into the user's cache. Without CLIENT, all of them run, which takes
-some minutes.
+Each client is installed once, into the user's cache. Without CLIENT, all of them run, which takes a
+few minutes.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def inspector(target: Json) -> Json:
         command += [target["url"], "--transport", "http"]
         command += ["--header", f"Authorization: Bearer {target['token']}"]
     else:
-        # It passes on little of its own environment.
+        # The inspector passes on little of its own environment.
         passed = (f"{key}={target['env'][key]}" for key in ("CALLBOARD_HOME", "PYTHONPATH"))
         command += [word for each in passed for word in ("-e", each)] + target["command"]
     host = [f"{key}={value}" for key, value in target["host"].items()]

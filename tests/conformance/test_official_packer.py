@@ -58,7 +58,7 @@ def test_it_takes_what_new_bundle_makes_and_pack_packs(
 
 
 def test_it_takes_the_example(packer: Packer, tmp_path: Path) -> None:
-    # The packer writes beside the folder.
+    # The packer writes its file next to the folder.
     folder = copytree(PROJECT / "examples" / "bundle", tmp_path / "bundle")
     take(packer, folder, tmp_path / "example.mcpb")
 

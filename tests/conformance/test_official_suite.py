@@ -112,8 +112,8 @@ class Outcome:
 def run_suite(
     suite: Path, url: str, revision: str, results: Path, scenario: str | None = None
 ) -> Outcome:
-    """Run every scenario of a revision, or one of an extension, which isn't on the revision's
-    list."""
+    """Run every scenario of a revision, or a single scenario of an extension, which isn't in the
+    revision's list."""
     program = suite / "node_modules" / ".bin" / ("node.exe" if os.name == "nt" else "node")
     script = suite / SUITE / "dist" / "index.js"
     which = ["--requirements", revision]

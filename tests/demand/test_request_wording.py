@@ -10,7 +10,8 @@ import pytest
 from callboard.demand.request_rows import RequestRows
 from callboard.demand.request_wording import key_of
 
-#: A verb with its gerund, its past and its noun, and a thing in the singular and the plural.
+#: A verb with its gerund, its past tense and its noun, and an object in the singular and the
+#: plural.
 REQUESTS = (
     ("simulate", "simulating", "simulated", "simulation", "cloth", "cloths"),
     ("bake", "baking", "baked", "bake", "normal map", "normal maps"),

@@ -1,4 +1,5 @@
-"""The pages for people, and their blocks, which are enclosed by two lines of backticks."""
+"""The documentation pages for people, and the blocks in them, each enclosed by two lines of
+backticks."""
 
 from __future__ import annotations
 

@@ -1,18 +1,20 @@
 """A reader who follows a page from top to bottom, saves its files, types its commands and makes its
 calls.
 
-A block's language, and the words after it, say what kind of block it is:
+A block's language, and the words after it, define the kind of block:
 
-- ``console``: each line is typed in a shell. If lines begin with ``$ ``, only those are, and the
-  others are in the command's output; ``…`` stands for anything, ``a6a9a5e4…`` for an id. Servers
-  (``serve``, ``gateway``, ``farm local``, ``farm worker``) run until the page's end. ``fails``
-  says that the commands end with an error; ``blender`` that they need bpy, ``farm`` Dask,
-  ``openssl`` and ``curl`` that program.
-- ``json TOOL``: the arguments of a call of that tool; ``json FILE`` and every other language with
-  a file's name: the content of that file, or a part of it if callboard has that file; ``json``
-  alone: the shape of the last command's output.
-- ``python``: is run, after the page's Python above it.
-- ``elsewhere``, after any of these: tests/docs/test_every_block.py says which test runs the block.
+- ``console``: each line is typed in a shell. If some lines begin with ``$ ``, only those are typed,
+  and the other lines must be in the command's output. ``…`` stands for any text, and ``a6a9a5e4…``
+  for an id. Servers (``serve``, ``gateway``, ``farm local``, ``farm worker``) run until the end of
+  the page. ``fails`` means that the commands end with an error. ``blender`` means that they need
+  bpy, ``farm`` that they need Dask, and ``openssl`` and ``curl`` that they need that program.
+- ``json TOOL``: the arguments of a call to that tool.
+- ``json FILE``, and any other language with a file's name: the content of that file, or a part of
+  it if callboard has that file.
+- ``json`` alone: the shape of the last command's output.
+- ``python``: code that is run after the other Python code above it on the page.
+- ``elsewhere``, after any of these: a different test runs the block. tests/docs/test_every_block.py
+  names that test.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ class Reader:
         self.folder = folder / "work"
         self.home = folder / "home"
         self.servers: list[Program] = []
-        #: The page's texts, with their replacements here.
+        #: Texts on the page, each with the text that replaces it on this machine.
         self.here: dict[str, str] = {}
         self.stack = stack
         self._running: dict[str, ExitStack] = {}

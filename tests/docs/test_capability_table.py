@@ -37,7 +37,7 @@ CONDITIONS = {
 
 
 def table() -> list[str]:
-    """Return the lines of the table, as the hosts' folders of ports define it."""
+    """Return the lines of the table, computed from the hosts' folders of ports."""
     lines = [f"| capability | {' | '.join(HOSTS.values())} | offered |", "|---" * 7 + "|"]
     words = [value for name, value in vars(capability_names).items() if name.isupper()]
     for word in words:

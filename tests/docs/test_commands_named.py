@@ -71,7 +71,7 @@ def typed(block: Block) -> list[list[str]]:
 
 
 def refused(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
-    """Return the parser's error about these words, or an empty string if it accepts them."""
+    """Return the parser's error about these arguments, or an empty string if it accepts them."""
     try:
         parser_of(words).parse_args(words)
     except SystemExit as end:

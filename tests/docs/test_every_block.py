@@ -13,7 +13,8 @@ from docs.blocks import PROJECT, Block, blocks, page_text, pages
 from docs.test_commands_named import typed
 from docs.test_pages import GRANTED
 
-#: By page: the blocks that a test takes (a pattern for the text after the backticks), and its file.
+#: For each page, patterns for the text after a block's backticks, each with the file of the test
+#: that covers such blocks.
 RUN_BY: dict[str, dict[str, str]] = {
     "docs/apps.md": {"json": "tests/service/test_apps.py"},
     "docs/architecture.md": {"mermaid": "tests/docs/test_architecture.py"},
@@ -38,7 +39,7 @@ RUN_BY: dict[str, dict[str, str]] = {
 }
 #: The reason for Windows lines, and for lines that are meant for other programs' Pythons.
 _READ = "its words are read by tests/docs/test_commands_named.py; "
-#: By page and the block's beginning: the reason why no test runs the block.
+#: The reason why no test runs a block, by the page and the beginning of the block.
 NOT_RUN: dict[tuple[str, str], str] = {
     ("CONTRIBUTING.md", "python3 packaging/bootstrap.py test"): "it is what runs this",
     ("CONTRIBUTING.md", "debootstrap"): "it makes a Debian around all of CI",

@@ -1,4 +1,4 @@
-"""Each of these pages is followed from top to bottom, as docs/reader.py describes."""
+"""Each of these pages is followed from top to bottom, as tests/docs/reader.py describes."""
 
 from __future__ import annotations
 
@@ -175,7 +175,7 @@ def gateway(reader: Reader) -> None:
     reader.here["callboard gateway"] = "callboard gateway --port 0"
     reader.here["--port 0 --open"] = "--open"  # the running gateway's page
     reader.env["BROWSER"] = "true"
-    if sys.platform == "linux":  # On this system, all of 127.* is this machine.
+    if sys.platform == "linux":  # On this system, every 127.* address belongs to this machine.
         network = ".".join(str(random.randint(1, 254)) for _ in range(3))
         reader.here["10.0.0.5"] = f"127.{network}"
     else:

@@ -1,4 +1,5 @@
-"""The docs' pages are made without a warning, their links lead somewhere, and they fit a phone."""
+"""The documentation pages are built without a warning, their links work, and they fit on a phone's
+screen."""
 
 from __future__ import annotations
 
@@ -137,7 +138,7 @@ def build(folder: Path, builder: str, pages: dict[str, str]) -> str:
 
 
 def test_a_link_that_leads_nowhere_ends_the_making(tmp_path: Path) -> None:
-    # One page names a heading that the other doesn't have.
+    # One page links to a heading that the other doesn't have.
     pages = {
         "index.md": "# One\n\n[there](other.md#nowhere)\n\n```{toctree}\nother\n```\n",
         "other.md": "# Other\n",

@@ -83,7 +83,7 @@ def test_every_port_that_a_skill_may_ask_for_is_named_with_its_page():
         for name in callboard.host.__all__
         if getattr(getattr(callboard.host, name), "_is_protocol", False)
     }
-    # The methods that a host has for its server alone. No skill may use them for an agent.
+    # The ports that a host offers to its server alone. No skill may use them on behalf of an agent.
     ports -= {"UndoPort", "ScriptPort"}
     assert sorted(name for name in ports if f"`{name}`" not in GUIDE) == []
     assert "pydoc callboard.host.MaterialsPort" in GUIDE

@@ -64,8 +64,8 @@ def test_the_readme_has_at_most_700_words() -> None:
 
 
 def test_no_text_installs_callboard_by_name() -> None:
-    """Until callboard is published, anyone who takes its name on PyPI decides what a reader
-    runs."""
+    """Until callboard is published, anyone who registers its name on PyPI decides which code a
+    reader runs."""
     by_name = re.compile(
         r"(?:pipx?3? (?:install|run)|uvx|uv tool install) ['\"]?callboard(?![\w.-])"
     )

@@ -4,8 +4,9 @@ commands.
 A ``diff`` block changes a file. A line of a console that doesn't begin with ``$`` must be in the
 command's output; ``…`` stands for anything. The words after ``console`` describe the command:
 ``fails``, ``again`` (it is typed until it prints these lines), ``terminal`` (it is interactive),
-``blender`` (it needs bpy). Blocks marked ``later`` are done by the interactive command, where there
-are terminals. Blocks marked ``elsewhere`` are done by tests/skills/test_recorded_runs.py.
+``blender`` (it needs bpy). On systems with pseudo-terminals, the interactive command makes the
+changes in blocks marked ``later``. tests/skills/test_recorded_runs.py covers blocks marked
+``elsewhere``.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ def arguments_of(schema: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def tools_in(site: Path, folder: Path) -> list[OwnTool]:
-    """Return the tools, each with arguments whose paths lie in ``folder``."""
+    """Return the tools, each with arguments whose paths are in ``folder``."""
     folders = list(skill_folders(site / "dcc_mcp_blender" / "skills"))
     return sorted(
         OwnTool(
@@ -211,5 +211,5 @@ if __name__ == "__main__":
         print("\n".join(sums.differing))
         print(
             f"{sums.tools} tools, {sums.work} succeed, {sums.same} end as on their own server, "
-            f"{sums.to_the_letter} of them in the same words"
+            f"{sums.to_the_letter} of them with identical text"
         )

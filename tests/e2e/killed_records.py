@@ -100,7 +100,7 @@ async def call_until_it_dies(
 
 def looked_up(folder: Path, acknowledged: list[int]) -> Outcome:
     """Read the store as the killed process left it, and again after another process has opened it.
-    Both must give the same calls."""
+    Both times, it must contain the same calls."""
     left = numbers_in(folder)
     store = Store(folder)
     store.open()

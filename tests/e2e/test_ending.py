@@ -105,7 +105,7 @@ def test_a_second_signal_ends_what_hangs_on_the_main_thread(
 def test_one_signal_counts_once_however_late_the_main_thread_handles_it(
     tmp_path: Path, number: int
 ) -> None:
-    """Meanwhile, the main thread may be busy in native code, such as a render."""
+    """The main thread may be busy in native code, such as a render, when the signal arrives."""
     program = hanging(tmp_path)
     with program:
         call(program, tmp_path, "stuck__busy_tool")

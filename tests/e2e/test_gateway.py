@@ -95,7 +95,7 @@ def test_official_clients_work_in_three_hosts_at_once(
         gateway = stack.enter_context(
             Program(callboard("gateway", "--port", "0"), environment(tmp_path))
         )
-        # Names are given in the order of arrival.
+        # Names are assigned in the order in which hosts arrive.
         for python, kind in ((sys.executable, "openusd"), (fourth, "blender"), (fifth, "blender")):
             command = [python, "-m", "callboard", "serve", "--host", kind, "--skills", str(SKILLS)]
             stack.enter_context(Program(command, environment(tmp_path)))

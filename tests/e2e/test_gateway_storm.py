@@ -1,4 +1,4 @@
-"""Hosts are killed, halted and started again while eight clients use the gateway."""
+"""Hosts are killed, suspended and restarted while eight clients use the gateway."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SECONDS = 12
 def test_every_call_is_answered_once_and_truly(tmp_path: Path) -> None:
     need("pxr")
     storm = PROJECT / "benchmarks" / "gateway_storm.py"
-    # A pause between two calls leaves the processor to the tests beside this one.
+    # A pause between two calls leaves processor time for the tests that run in parallel.
     command = [sys.executable, str(storm), "--seconds", str(SECONDS), "--pause", "0.05"]
     done = subprocess.run(command, env=environment(tmp_path), capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

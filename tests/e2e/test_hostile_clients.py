@@ -1,4 +1,5 @@
-"""Two hostile clients send each other's ids, and an honest client's, through every way in."""
+"""Two hostile clients send each other's ids and the ids of an honest client, over every transport.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The official clients use all of their features with ``callboard serve``. Each has a process and
-an environment of its own."""
+"""The official clients use all of their features with ``callboard serve``. Each client runs in its
+own process and environment."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def assert_everything(seen: dict[str, Any], revision: str, not_found: int) -> No
 
 
 def assert_changes(seen: dict[str, Any]) -> None:
-    """Check the features that only the TypeScript client tries: changed roots, and a list whose
+    """Check the features that only the TypeScript client uses: changed roots, and a list whose
     tools disappear and return."""
     assert seen.pop("moved") == str(Path("/projects/eve"))
     assert seen.pop("relisted") == [False, True]

@@ -1,5 +1,5 @@
-"""Sets up an agent that draws in Blender's window, from nothing but a wheel, and undoes the
-set-up."""
+"""Starts with nothing but a wheel, sets up an agent that draws in Blender's window, and undoes the
+setup."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def user(tmp_path: Path) -> dict[str, str]:
     """Return the environment of a user of three clients who has never started Blender. Mesa's
-    shader cache is off, because it would be in the home."""
+    shader cache is off, because Mesa would put it in the home folder."""
     home = tmp_path / "home"
     for name, data in CLIENTS.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -108,7 +108,7 @@ async def draw(entry: dict[str, Any], user: dict[str, str]) -> Any:
             answer = await session.call_tool("scene__create_primitive", sphere)
             if not answer.isError or monotonic() > end:
                 return answer
-            # Blender is still starting, so the bridge says that nothing is running yet.
+            # Blender is still starting, so the bridge reports that no host is running yet.
             await asyncio.sleep(0.2)
 
 

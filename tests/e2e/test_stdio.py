@@ -668,4 +668,4 @@ def test_a_page_passes_to_who_shows_pages(
         else:
             assert "ui" not in carrier().get("_meta", {})
             assert "error" in page
-        raw.close()  # Its host would say that it is closing.
+        raw.close()  # The host announces its end, so the bridge ends first.

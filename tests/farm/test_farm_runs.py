@@ -149,7 +149,7 @@ def test_a_run_that_is_killed_goes_on_and_one_that_is_stopped_frees_its_hosts(
 
 
 def out_on(ready: Any) -> int:
-    """Return the number of tasks that the farm's scheduler knows of, read from Dask's own page."""
+    """Return the number of tasks in the farm's scheduler, read from Dask's own status page."""
     where = urlsplit(ready["dashboard"])
     with urlopen(f"http://{where.netloc}/json/counts.json", timeout=30) as counts:
         return int(json.load(counts)["tasks"])

@@ -43,7 +43,7 @@ class Job(Shots):
 
     @property
     def env(self) -> dict[str, str]:
-        # A render manager starts the machine's own command.
+        # A render manager starts the `callboard` command that is installed on the machine.
         path = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
         return {**super().env, "PATH": path}
 

@@ -1,4 +1,4 @@
-"""Runs over many tasks, with an executor whose hosts are lists of outcomes."""
+"""Runs over many tasks, on simulated hosts with predefined outcomes."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ NEVER: Json = {"status": "failed", "value": {"message": "unknown tool", "code": 
 
 
 class Hosts:
-    """Hosts for two attempts at a time. ``fates`` holds, by the task's index, the outcome of each
-    attempt at it. Any further attempt succeeds."""
+    """Simulated hosts that can make two attempts at a time. For each task's index, ``fates`` holds
+    the outcomes of the attempts at that task. Any further attempt succeeds."""
 
     def __init__(self, fates: dict[int, list[Json | Loss]]) -> None:
         self._fates = {index: deque(each) for index, each in fates.items()}

@@ -1,4 +1,4 @@
-"""A gateway in a thread of its own, for the instances that the test announces."""
+"""Runs a gateway in a separate thread, for the instances that the test announces."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard_testing.fake_host import DEADLINE
 
 class RunningGateway:
     def __init__(self, gateway: Gateway, thread: threading.Thread) -> None:
-        #: Runs for as long as the gateway serves.
+        #: This thread runs for as long as the gateway serves.
         self.thread = thread
         self.url = gateway.url
         self.remote_url = gateway.remote_url

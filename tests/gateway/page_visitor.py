@@ -19,7 +19,7 @@ Got = tuple[int, dict[str, str], bytes]
 
 
 def link_of(gateway: RunningGateway) -> str:
-    """Return a new link, as the command line gets one."""
+    """Request a new link to the page, as the command line does, and return the link."""
     asked = {"Authorization": f"Bearer {gateway.token}"}
     status, _, body = request(gateway.url, "POST", "/page/link", asked)
     assert status == 200, body

@@ -89,7 +89,7 @@ def test_a_port_that_another_program_has_is_told_of(port: int) -> None:
 
 @pytest.mark.slow
 def test_the_bridge_starts_it_again_whenever_it_is_gone(home: Path, port: int) -> None:
-    from e2e.test_stdio import Heard, bridged, text  # MCP's SDK takes a while
+    from e2e.test_stdio import Heard, bridged, text  # importing MCP's SDK takes a while
 
     async def work() -> None:
         heard = Heard()

@@ -106,7 +106,8 @@ FORM = Ask("elicitation/create", {"message": "Who?", "requestedSchema": NAME})
 
 
 async def asks_unseen(ctx: Any, ask: Ask) -> Any:
-    """Ask as other vendors' hosts do, without checking what the client declared."""
+    """Ask as other vendors' hosts do, without checking the capabilities that the client declared.
+    """
     request = call_of(ctx).request
     return await request.session.ask_on(request.channel, ask)
 

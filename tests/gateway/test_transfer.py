@@ -38,7 +38,7 @@ class Scene:
     def __init__(self, up: str = "Y", metres: float = 1.0) -> None:
         self.info = {"units_per_meter": 1 / metres, "up_axis": up, "fps": 24.0}
         self.objects: dict[str, dict[str, Any]] = {}
-        #: The keys of the objects that have any.
+        #: The animation keys of each object that has any.
         self.keys: dict[str, list[dict[str, Any]]] = {}
         #: Called during an import, to make it fail.
         self.trouble: Any = None
@@ -370,8 +370,8 @@ def test_a_far_side_that_dies_in_the_middle_leaves_no_file(
 
 
 def asking(host: Served) -> Callable[[], None]:
-    """Put an artist at the host, to be asked first. Return a function that makes the artist
-    leave."""
+    """Simulate an artist at the host who must be asked first. Return a function that makes the
+    artist leave."""
     leave = host.app.controls.attend()
     host.app.controls.set_consent_policy("destructive", "ask")
     return leave

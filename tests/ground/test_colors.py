@@ -10,7 +10,7 @@ from callboard.ground.colors import linear, of_kelvin
 def test_what_is_on_a_screen_becomes_linear() -> None:
     assert linear("#000") == [0.0, 0.0, 0.0]
     assert linear("#FFFFFF") == [1.0, 1.0, 1.0]
-    # The middle of a screen's range is about a fifth of its light.
+    # A value in the middle of a screen's range emits about a fifth of the maximum light.
     assert linear("#808080")[0] == pytest.approx(0.21586, abs=1e-5)
     assert linear([0.5, 0, 1]) == [0.5, 0.0, 1.0]
 

@@ -1,4 +1,5 @@
-"""The machine's policy is read only from a place that nobody but the administrator may write to."""
+"""The machine's policy is read only from a location that nobody but the administrator may write to.
+"""
 
 from __future__ import annotations
 

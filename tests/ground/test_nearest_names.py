@@ -6,7 +6,7 @@ from callboard.ground.nearest_names import close_matches, nearest_names
 
 
 def test_a_wrong_name_of_any_length_is_compared() -> None:
-    # In full, this comparison would take minutes and gigabytes.
+    # Comparing the entire text would take minutes and gigabytes.
     assert close_matches("x" * 30_000_000, ["scene__create"], 3) == []
     assert close_matches("creat", ["create", "delete"], 3) == ["create"]
 

@@ -1,5 +1,5 @@
-"""On Windows the policy is a value in the registry. This runs that code elsewhere, on a stand-in
-for the registry; there was no Windows to run it on."""
+"""On Windows the policy is a value in the registry. These tests run that code on other systems,
+with a stand-in for the registry. It hasn't been run on Windows itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A path that isn't a regular file is refused with a sentence, and no call hangs on it."""
+"""A path that isn't a regular file is refused with an explanation, and no call hangs on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Files that a broken home can't hold go to the session's folder, if that is this user's alone."""
+"""If the home folder can't be used, files are stored in the session's folder, provided that only
+this user has access to it."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class Registry:
     def _open(self, key: int, sub_key: str, reserved: int = 0, access: int = KEY_READ) -> _Key:
         if key != HKEY_LOCAL_MACHINE or reserved != 0:
             raise OSError(6, "The handle is invalid")
-        # A 32-bit Python reads another view unless it asks for this one.
+        # A 32-bit Python reads a different view unless it requests this one.
         assert access == KEY_READ | KEY_WOW64_64KEY
         if "/" in sub_key or sub_key.startswith("\\"):
             raise FileNotFoundError(2, "The system cannot find the file specified")

@@ -139,7 +139,7 @@ class InThread:
 
 @contextlib.contextmanager
 def guest_in(host: FakeHost, *, limit: int = 32, patience: float = PATIENCE) -> Iterator[Guest]:
-    """Yield a started guest whose host's main thread is the test's own."""
+    """Yield a started guest in a host whose main thread is the thread that runs the test."""
     guest = Guest(host, limit=limit, patience=patience).start()
     try:
         yield guest
@@ -158,7 +158,7 @@ async def until_cancelled(ended: list[str]) -> None:
 
 @contextlib.contextmanager
 def guest_on(thread: HostThread) -> Iterator[Guest]:
-    """Yield a started guest whose host has a main thread of its own."""
+    """Yield a started guest in a host that has its own main thread."""
     guest = thread.call(lambda: Guest(thread.host).start())
     try:
         yield guest

@@ -56,7 +56,7 @@ def test_jobs_run_in_the_order_they_came() -> None:
 
 def test_a_full_queue_refuses_and_keeps_what_it_has() -> None:
     host = FakeHost()
-    with guest_in(host, limit=4) as guest:  # One client may have half of the places.
+    with guest_in(host, limit=4) as guest:  # One client may fill half of the queue.
         outcomes: list[Any] = []
 
         def submit_three() -> None:
@@ -196,7 +196,7 @@ def test_no_wake_up_of_a_parked_job_is_lost() -> None:
 
         job, outcome = guest.job(reads)
 
-        def writes() -> None:  # Another thread does this, as the stand-in does.
+        def writes() -> None:  # This runs on another thread, as the stand-in does.
             for number in range(count):
                 letters.append(number)
                 job.unpark()

@@ -35,7 +35,7 @@ class _Dragged(FakeHost):
 
 @dataclass
 class _Waiting:
-    """Receives the reason why its turn is waiting."""
+    """A waiter, which receives the reason why its turn has to wait."""
 
     hold: Callable[[str | None], None]
     say_waiting: Callable[[str], None] = lambda doing: None

@@ -1,4 +1,4 @@
-"""The features that the loop under the guest adds to asyncio's."""
+"""The features that the loop under the guest adds to asyncio's own loop."""
 
 from __future__ import annotations
 

@@ -80,7 +80,7 @@ def place(tmp_path: Path) -> Iterator[Place]:
 
 @pytest.mark.parametrize(
     ("body", "spelled"),
-    # Try each place with one spelling, and each spelling in one place.
+    # Test every position with one spelling, and every spelling in one position.
     [*((place, SPELLINGS[0]) for place in OUT), *(("reference", each) for each in SPELLINGS[1:])],
 )
 def test_what_leads_out_is_refused_by_name(place: Place, body: str, spelled: str) -> None:

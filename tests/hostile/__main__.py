@@ -37,7 +37,7 @@ _SOME = 500
 
 
 def run(room: str, count: int, seed: int) -> None:
-    """Run ``count`` inputs. Raises AssertionError with the last input when a promise is broken."""
+    """Run ``count`` inputs. Raises AssertionError with the last input if a guarantee is broken."""
     shown = "nothing yet"
     with tempfile.TemporaryDirectory(prefix="hostile-") as folder:
         inputs = ROOMS[room][1](Random(f"{room} {seed}"), Path(folder))

@@ -1,4 +1,4 @@
-"""Packages whose entries and directory have any content."""
+"""Packages whose entries and directory have arbitrary content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutated .blend files: every label that Blender relies on may lie."""
+"""Mutated .blend files: every label that Blender relies on may be wrong."""
 
 from __future__ import annotations
 
@@ -157,8 +157,8 @@ def samples(folder: Path, out: Path) -> list[bytes]:
 
 
 def mutated(random: Random, layouts: Random, whole: bytes) -> bytes:
-    """Return the file with one or a few of its labels changed, in its blocks or in its layout. Its
-    layout is changed as ``layouts`` chooses."""
+    """Return the file with one or a few of its labels changed, in its blocks or in its layout.
+    ``layouts`` chooses the changes to its layout."""
     blocks = blocks_of(whole)
     if random.random() < 0.03:
         return _again(random, spoiled_bytes(random, whole))

@@ -103,7 +103,7 @@ def _usd() -> Any:
 
 
 def _composed(usd: Any, path: str, inside: str) -> None:
-    """Check that an accepted file names nothing outside, and so uses nothing there."""
+    """Check that an accepted file names no file outside the root, and so uses none."""
     from callboard.host_kit.usd_named import refuse_usd_outside
 
     refuse_usd_outside(path, usd.Ar, usd.Sdf, usd.Tf, usd.Usd, usd.UsdUtils)

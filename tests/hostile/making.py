@@ -17,7 +17,7 @@ NUMBERS = (0, -1, 1, 2**31, 2**63, -(2**63) - 1, 2**70, 0.5, -0.0, 1e308)
 
 
 def value(random: Random, depth: int = 0) -> Any:
-    """Return a value that JSON can hold."""
+    """Return a value that JSON can represent."""
     kind = random.randrange(8 if depth < 4 else 5)
     if kind == 0:
         return random.choice((None, True, False))
@@ -38,7 +38,7 @@ def text(random: Random) -> str:
 
 
 def spoiled(random: Random, good: Any) -> Any:
-    """Return a copy of a JSON value with one or a few places changed, removed or added."""
+    """Return a copy of a JSON value with one or a few of its parts changed, removed or added."""
     bad = copy.deepcopy(good)
     for _ in range(random.choice((1, 1, 1, 2, 3))):
         bad = _changed(random, bad)

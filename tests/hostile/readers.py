@@ -3,10 +3,11 @@ outside the roots must be refused.
 
     cd tests && python -m hostile.readers usdz --count 30000 --seed 1
 
-Each number of a seed makes one file: names that lead out in every place and spelling, ambiguous
-structures, labels that lie, spoiled bytes. The check looks at the file first. If the file passes,
-OpenUSD or Blender opens it, and the system (inotify, so Linux) reports what was opened outside the
-roots. A file that ends the process is counted, and the next process continues after it.
+Each number of a seed makes one file: paths that lead out of the root, in every position and
+spelling, ambiguous structures, wrong labels, and spoiled bytes. The check looks at the file first.
+If the file passes, OpenUSD or Blender opens it, and the system (inotify, so Linux) reports what was
+opened outside the roots. A file that ends the process is counted, and the next process continues
+after it.
 """
 
 from __future__ import annotations
@@ -184,7 +185,7 @@ def usdz(random: Random, place: Place, number: int) -> Path:
 
 
 def blend(random: Random, place: Place, number: int) -> Path:
-    """Write a .blend file whose labels may lie."""
+    """Write a .blend file whose labels may be wrong."""
     path = place.root / f"n{number}.blend"
     # Consecutive files share a changed layout, because reading a layout takes longest.
     layouts = Random(f"layout {number // 64} {place.seed}")
@@ -273,8 +274,8 @@ KINDS: dict[str, tuple[Make, Callable[[Path], None], Callable[[Path], bool]]] = 
 
 
 def prepare(kind: str, place: Place) -> None:
-    """Write the files that the generated ones need. Runs in a process of its own, because a reader
-    that has started its threads can't be forked."""
+    """Write the files that the generated ones need. This runs in a separate process, because a
+    reader that has started its threads can't be forked."""
     if kind == "blend":
         place.kept_samples.write_bytes(pickle.dumps(samples(place.root, place.out)))
     else:

@@ -1,4 +1,4 @@
-"""Tries a few of the generated inputs. ``python -m hostile --factor 100`` tries a million."""
+"""Tests a few of the generated inputs. ``python -m hostile --factor 100`` tests a million."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tries a few inputs for every tool that ships. ``python -m hostile.tools`` tries thousands."""
+"""Tests a few inputs for every tool that ships. ``python -m hostile.tools`` tests thousands."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Malicious skills and bundles. Each is read, or refused with its name. Nothing is written
-outside."""
+"""Malicious skills and bundles. Each is either read, or refused with an error that names it.
+Nothing is written outside its folder."""
 
 from __future__ import annotations
 

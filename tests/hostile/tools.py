@@ -2,7 +2,8 @@
 
     cd tests && python -m hostile.tools [openusd | blender] [--count N] [--seed N] [--tool NAME …]
 
-A refusal is a sentence, and changes nothing. A change can be undone. Nothing else is raised.
+A refusal is a readable sentence and changes nothing. A change can be undone. No other exception is
+raised.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ _SCENE: tuple[tuple[str, Json], ...] = (
     ("structure__create_group", {"name": "Props", "objects": ["Cube"]}),
     ("attributes__set", {"name": "Cube", "attribute": "mood", "value": "calm"}),
 )
-#: The names of attributes in one host or the other.
+#: Names of attributes that exist in at least one of the hosts.
 _ATTRIBUTES = (
     *("radius", "visibility", "purpose", "points", "xformOpOrder", "primvars:displayColor", "mood"),
     *("inputs:intensity", "size", "extent", "faceVertexIndices", "orientation", "clippingRange"),
@@ -51,8 +52,8 @@ _ATTRIBUTES = (
     *("instance_type", "track_axis", "empty_display_size", "data.use_auto_texspace", '["mood"]'),
 )
 _NAMES = ("Cube", "Ball", "Floor", "Gold", "Lamp", "Camera", "Props", "mood", "Nobody")
-#: By skill, an existing name of the kind that its tools take. Other skills' tools take an object's
-#: name.
+#: For each skill, an existing name of the kind that its tools accept. The tools of other skills
+#: accept an object's name.
 _OWN = {"materials": "Gold", "lights": "Lamp", "cameras": "Camera", "structure": "Props"}
 _anything = st.recursive(
     st.none() | st.booleans() | st.sampled_from(NUMBERS) | st.sampled_from(TEXTS),
@@ -171,7 +172,7 @@ class ToolsUnderFire:
         return json.dumps(told, sort_keys=True, default=str)
 
     def fire(self, tool: str, asked: Json) -> None:
-        """Call a tool. Raises AssertionError when a promise is broken."""
+        """Call a tool. Raises AssertionError if a guarantee is broken."""
         before, refusal = self.state(), None
         try:
             self.call(tool, asked)
@@ -194,7 +195,7 @@ class ToolsUnderFire:
             self.build()
 
     def check(self, tool: str, count: int, number: int) -> None:
-        """Try ``count`` random inputs for one tool. ``number`` is the seed."""
+        """Test ``count`` random inputs for one tool. ``number`` is the seed."""
 
         @seed(number)
         @settings(

@@ -71,7 +71,7 @@ def _written(message: Any) -> bytes:
 
 
 class Line:
-    """One connection, opened again when the server closes it."""
+    """One connection, which is reopened when the server closes it."""
 
     def __init__(self, server: Served, session: str) -> None:
         port = server.app.url.rsplit(":", 1)[1].split("/")[0]

@@ -1,4 +1,4 @@
-"""Blender's real user interface on a screen of its own, with the add-on installed from its archive.
+"""Blender's real user interface on a separate screen, with the add-on installed from its archive.
 
 The artist's actions are code that the test's timer runs inside Blender, or keys and the mouse.
 """
@@ -27,7 +27,7 @@ from waiting import until
 #: A chroot folder with its own system and another Blender to test instead. Temporary folders have
 #: to be in it.
 ROOM = os.environ.get("CALLBOARD_BLENDER_ROOM", "").rstrip("/")
-#: Seconds that anything may take on a busy machine that draws without a graphics card.
+#: Maximum seconds for any step, on a busy machine that draws without a graphics card.
 DEADLINE = 120.0
 #: Seconds after which a click counts as lost.
 _AGAIN = 3.0

@@ -1,4 +1,4 @@
-"""Tries scenes like a studio's, case by case, in one headless Blender process.
+"""Tests scenes like those of a studio, case by case, in one headless Blender process.
 
 Run as ``python blender_scenes.py FOLDER``; prints a JSON object for each case. The cases are the
 functions of the modules named in ``MODULES`` whose names begin with ``test_``. Each gets a
@@ -109,7 +109,7 @@ class Rig:
         return path
 
     def reopened(self) -> dict[str, Any]:
-        """Save, and return what another process finds in the file, by path."""
+        """Save the file. Return the objects that another process reads from it, by path."""
         saved = self.tool("scene__save_file", path=str(self.folder / "saved.blend"))["path"]
         answer = self.folder / "answer.json"
         subprocess.run(

@@ -12,7 +12,7 @@ from hosts.blender_scenes import Rig, near, refused
 
 
 def _camera(rig: Rig, name: str, y: float) -> Any:
-    """Return a camera that looks along Y from the given place."""
+    """Return a camera that looks along Y from the given position."""
     import bpy
     from mathutils import Euler
 
@@ -282,7 +282,7 @@ def test_an_exported_file_carries_the_artists_properties_and_none_of_ours(rig: R
     written = path.read_text("utf-8")
     assert "userProperties:shot" in written
     assert "callboard" not in written
-    # The object in the scene still has its kind.
+    # The object in the scene still has its type.
     assert rig.read.get("Tagged")["type"] == "cube"
 
 

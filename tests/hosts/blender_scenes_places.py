@@ -1,4 +1,4 @@
-"""Cases with objects' places, and the reports about them. See ``blender_scenes``."""
+"""Cases with the positions of objects, and the reports about them. See ``blender_scenes``."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from hosts.visits import check_visits
 
 
 def _told() -> dict[str, Any]:
-    """Return the file's own simple data: datablocks, their users, and objects' places."""
+    """Return the file's own simple data: datablocks, their users, and the transforms of objects."""
     import bpy
 
     told: dict[str, Any] = {}

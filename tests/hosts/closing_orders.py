@@ -1,6 +1,6 @@
 """Closes the host's window, the panel and the plug-in of the Maya double in every order, on Qt's
-own loop, after a client has called. A test runs this in a process of its own, because it may
-crash."""
+own loop, after a client has called. A test runs this in a separate process, because it may crash.
+"""
 
 from __future__ import annotations
 

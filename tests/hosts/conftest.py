@@ -101,7 +101,7 @@ def blender_archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
     try:
         if built := os.environ.get("CALLBOARD_ARCHIVES"):
             (addon,) = Path(built).glob("callboard-blender-*-legacy.zip")
-            # The Blender in another Debian system sees no folder but this one.
+            # A Blender in a different Debian system has access to this folder only.
             return Path(shutil.copy(addon, folder))
         return build_addon(folder)
     except BuildError as error:

@@ -1,6 +1,6 @@
-"""The shared part of the scripts ``first_run_*.py``: tries an archive inside the application that
-it was built for, from a temporary folder, and writes a report. Uses only what comes with Python
-until the archive is unpacked."""
+"""The shared part of the scripts ``first_run_*.py``. It tests an archive inside the application
+that it was built for, from a temporary folder, and writes a report. Uses only what comes with
+Python until the archive is unpacked."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-#: Facts that only the application itself knows: a sentence about each, and a function that finds it
-#: out.
+#: Facts that only the application itself can report: a sentence about each fact, and a function
+#: that determines it.
 Probes = Mapping[str, Callable[[Any], object]]
 
 
 def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> int:
-    """Try the archive in this application, and write ``callboard-first-run-KIND.json`` beside it.
-    The archive is in the current folder or, because an application may change that, in this file's.
-    Return 0 if everything passed, 1 if something failed, and 2 if there is no archive. Without an
-    archive nothing is written. Only the report is left behind."""
+    """Test the archive in this application, and write ``callboard-first-run-KIND.json`` next to it.
+    The archive is in the current folder or, because an application may change that folder, next to
+    this file. Return 0 if everything passed, 1 if something failed, and 2 if there is no archive.
+    Without an archive nothing is written. Only the report is left behind."""
     places = (Path.cwd(), Path(__file__).resolve().parent)
     place = next((each for each in places if archive and (each / archive).is_file()), None)
     if place is None:

@@ -1,4 +1,4 @@
-"""Tries callboard inside 3ds Max without a GUI; see first_run.md. 3dsmaxbatch doesn't pass on
+"""Tests callboard inside 3ds Max without a GUI; see first_run.md. 3dsmaxbatch doesn't pass on
 arguments from its command line:
 
     set CALLBOARD_ARCHIVE=callboard-3dsmax-VERSION.zip

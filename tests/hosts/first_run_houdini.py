@@ -1,4 +1,4 @@
-"""Tries callboard inside Houdini without a GUI; see first_run.md.
+"""Tests callboard inside Houdini without a GUI; see first_run.md.
 
 hython first_run_houdini.py callboard-houdini-VERSION.zip
 """

@@ -1,4 +1,4 @@
-"""Tries callboard inside Maya without a GUI; see first_run.md.
+"""Tests callboard inside Maya without a GUI; see first_run.md.
 
 mayapy first_run_maya.py callboard-maya-VERSION.zip
 """
@@ -17,8 +17,8 @@ from first_run import run
 
 
 def _version() -> str:
-    """Return the version. This runs first, so it also loads the translators that the file
-    checks try."""
+    """Return the version. This runs first, so it also loads the translators that the file checks
+    need."""
     from maya import cmds
 
     for plug_in in ("fbxmaya", "objExport", "AbcImport", "AbcExport"):

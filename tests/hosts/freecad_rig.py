@@ -123,7 +123,7 @@ class FreeCAD(Gui):
         return (self.folder / "freecad.txt").read_text("utf-8", "replace")[-3000:]
 
     def serve(self) -> None:
-        """Wait until the server is running and the panel is there."""
+        """Wait until the server is running and the panel is open."""
         ready = f"{PARTS}answer = plug_in.server is not None and panel is not None"
         tried = f"try:\n{indent(ready, '    ')}\nexcept (ImportError, AttributeError): pass"
         self.wait(lambda: self.run(tried), "server")

@@ -1,5 +1,5 @@
-"""Interrupts a look-up in OpenUSD's index of names at each of its lines. It runs in a process of
-its own, because another test's trace function would count lines too."""
+"""Interrupts a look-up in OpenUSD's index of names at each of its lines. It runs in a separate
+process, because another test's trace function would count lines too."""
 
 from __future__ import annotations
 

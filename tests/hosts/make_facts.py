@@ -3,7 +3,7 @@
     python tests/hosts/make_facts.py FOLDER
 
 FOLDER holds the sources, under the names in SOURCES: unpacked wheels from PyPI, and git clones.
-Only facts are taken: the names, modes, types, menus and defaults of everything that the adapters
+Only facts are copied: the names, modes, types, menus and defaults of everything that the adapters
 and the doubles mention, and of everything that belongs to it. ``test_adapter_names.py`` compares
 the adapters with them, and the doubles answer from them. Run it again when an adapter uses
 something new.
@@ -240,7 +240,7 @@ def _node(folder: Path, where: str, name: str) -> dict[str, Any]:
                 entry["default"] = default[1]
         parms[named[1]] = {key: value for key, value in entry.items() if value not in ([], None)}
     newer = _newer(folder / "houdini_ramen", _CATEGORY[where].lower(), name)
-    # Parameters for layout, and repeated ones, have other names in the source for 21.0.
+    # In the source for 21.0, layout parameters and repeated parameters have different names.
     return {
         "parms": parms,
         "versions": ["20.5"] * bool(parms) + ["21.0"] * bool(newer),

@@ -1,4 +1,4 @@
-"""Calls from a thread other than the application's, which each double has to notice."""
+"""Makes calls from a thread other than the application's. Each double has to refuse such calls."""
 
 from __future__ import annotations
 

@@ -14,8 +14,8 @@ from needed import missing
 
 #: The ports that these applications don't offer yet, and the samples that their tests don't make.
 ABSENT = frozenset({FILE, MODELLING, OBJECT, DOCUMENT})
-#: Without a GUI, undo is off until a host switches it on, no dialog offers to save, and another
-#: renderer renders.
+#: Without a GUI, undo is off until a host switches it on, no dialog offers to save, and a different
+#: renderer is used.
 _OTHERWISE_WITHOUT_WINDOWS = ("FileTools.", "Rendering.", "Undo.")
 
 
@@ -26,7 +26,7 @@ def both(real: bool) -> pytest.MarkDecorator:
 
 
 def place(request: pytest.FixtureRequest, real: bool) -> str:
-    """Return the place of one test: the place in its mark, or else the usual place."""
+    """Return ``batch`` or ``windows``: the value in the test's mark, or else the default."""
     return str(getattr(request, "param", "batch" if real else "windows"))
 
 

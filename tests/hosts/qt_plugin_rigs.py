@@ -78,7 +78,7 @@ class Rig(ABC):
 
     @abstractmethod
     def check_built(self) -> None:
-        """Check that the workflow has built what it promises."""
+        """Check that the workflow has built the objects that it promises."""
 
     @abstractmethod
     def begin(self, what: str) -> None:
@@ -87,7 +87,7 @@ class Rig(ABC):
     @abstractmethod
     def end(self, what: str) -> None: ...
 
-    #: The artist's words for ``hold``.
+    #: The text that shows an artist why ``hold`` keeps the application busy.
     held_by: str
 
     def words(self) -> str:

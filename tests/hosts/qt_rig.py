@@ -28,8 +28,8 @@ def application() -> QApplication:
 
 
 class Calls(QObject):
-    """Runs functions from other threads on Qt's thread, inside whatever loop is running there. This
-    lets a test act as the artist."""
+    """Runs functions from other threads on Qt's thread, inside whatever loop is running there. With
+    it, a test can act as the artist."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ def while_open(dialog: QDialog, work: Callable[[], T]) -> T:
 
 
 def in_thread(work: Callable[[], T]) -> Future[T]:
-    """Start ``work`` on a thread of its own."""
+    """Start ``work`` on a new thread."""
     pool = ThreadPoolExecutor(1)
     future = pool.submit(work)
     pool.shutdown(wait=False)

@@ -19,7 +19,7 @@ class Frame:
     rows: list[bytes]
 
     def png(self, within: Box) -> bytes:
-        """Return that part of the frame as a picture."""
+        """Return the given part of the frame as a PNG."""
         left, top, right, bottom = within
         lines = (self.rows[y][4 * left : 4 * right] for y in range(top, bottom))
         data = b"".join(b"\0" + _rgb(line) for line in lines)

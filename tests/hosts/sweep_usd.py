@@ -1,8 +1,8 @@
-"""Tries, on each USD file in a folder, everything that an agent may do to a scene.
+"""Tests everything that an agent may do to a scene, on each USD file in a folder.
 
     python tests/hosts/sweep_usd.py FOLDER [--limit N] [--match TEXT]
 
-Each file is opened, listed and read. Objects are created, transformed, renamed, put below another,
+Each file is opened, listed and read. Objects are created, transformed, renamed, given a new parent,
 colored, copied and deleted. The scene is saved elsewhere and read by a process without callboard,
 which must find everything that the tools called verified. Then everything must be undone exactly.
 If a process dies, its file counts as failed. Prints counts, refusals by reason, and every failure.

@@ -1,7 +1,7 @@
 """The adapters of Maya, Houdini and 3ds Max use only names that exist in these applications.
 
 The sources are parsed, not run: commands with their flags and modes, modules' members, node types,
-parameters, menus' words and properties. ``make_facts.py`` says where the facts come from. Names
+parameters, menu tokens and properties. ``make_facts.py`` says where the facts come from. Names
 without a public source are listed, with the reason, in ``facts/unsourced.json``.
 """
 
@@ -121,7 +121,7 @@ def defined(host: str) -> frozenset[str]:
 
 
 def members(host: str) -> Iterator[tuple[str, list[str]]]:
-    """Yield the place and the parts of each dotted name that begins with a module of the
+    """Yield the location and the parts of each dotted name that begins with a module of the
     application."""
     for where, tree in trees(host).items():
         for node in ast.walk(tree):
@@ -130,7 +130,7 @@ def members(host: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def attributes(host: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the name of each attribute of a value whose type isn't known here."""
+    """Yield the location and the name of each attribute of a value whose type isn't known here."""
     for where, tree in trees(host).items():
         known = {"self", *ROOTS[host], *others(tree)}
         for node in ast.walk(tree):
@@ -149,8 +149,8 @@ def others(tree: ast.Module) -> set[str]:
 
 
 def words(host: str) -> Iterator[tuple[str, str]]:
-    """Yield the place and the text of each word that may name something. The parts of a plug are
-    words of their own."""
+    """Yield the location and the text of each string that may name something. Each part of a plug
+    is yielded separately."""
     for where, tree in trees(host).items():
         prose = docstrings(tree)
         for node in ast.walk(tree):
@@ -165,7 +165,8 @@ def words(host: str) -> Iterator[tuple[str, str]]:
 
 
 def keywords(host: str) -> Iterator[tuple[str, str, ast.Call]]:
-    """Yield the place, the name and the call of each call to the application."""
+    """For each call to the application, yield its location, the function's name, and its node in
+    the syntax tree."""
     for where, tree in trees(host).items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and (name := called(host, node)):
@@ -322,7 +323,7 @@ def wrong_hom() -> Iterator[str]:
 
 
 def expected_types(node: ast.AST) -> Iterator[str]:
-    """Yield HOM's classes in a call of ``isinstance`` or in an ``except``."""
+    """Yield the HOM classes that a call to ``isinstance`` or an ``except`` clause names."""
     match node:
         case (
             ast.Call(func=ast.Name(id="isinstance"), args=[_, types])

@@ -20,8 +20,8 @@ LAYOUT: dict[str, list[tuple[str, str]]] = {
 
 
 def _file(order: str, pointer: int) -> bytes:
-    """Return a file as such a machine writes it: a library, a text with a file, a mesh object, and
-    an object that was appended from a file."""
+    """Return a file as written by a machine of that kind: a library, a text with a file, a mesh
+    object, and an object that was appended from a file."""
     types = ["char", "short", *LAYOUT]
     names = sorted({name for members in LAYOUT.values() for _, name in members})
     sizes = {"char": 1, "short": 2}

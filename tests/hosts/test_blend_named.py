@@ -68,7 +68,7 @@ def test_only_two_slashes_stand_for_the_files_folder(root: Path, text: str) -> N
         (b"TX\0\0", 1, b"LI"),
         (b"ZZ\0\0", 1, b"LI"),  # This block has an unknown kind, and the name of a library.
         (b"LI\0\0", 1, b"IM"),
-        (b"LIXX", 1, b"LI"),  # Blender takes any unknown code for a datablock's
+        (b"LIXX", 1, b"LI"),  # Blender treats any unknown code as a datablock's
         (b"LI\0\0", 9, b"LI"),
     ],
 )

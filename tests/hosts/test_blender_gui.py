@@ -1,4 +1,4 @@
-"""An artist works in Blender's real user interface for an afternoon, beside an agent."""
+"""An artist works in Blender's real user interface for an afternoon, alongside an agent."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def create(client: FakeClient, name: str) -> dict[str, Any]:
 
 @pytest.mark.timeout(400)
 def test_compliance_in_the_user_interface(gui: Gui) -> None:
-    # The add-on doesn't include the suite, which is beside the window's files, where a Blender in
-    # a room sees it too.
+    # The add-on doesn't include the suite, so copy it into the window's folder, to which a Blender
+    # in a room has access too.
     beside = gui.folder / "beside"
     shutil.copytree(SUITE, beside / SUITE.name)
     code = "\n".join(
@@ -51,7 +51,8 @@ def test_compliance_in_the_user_interface(gui: Gui) -> None:
     # The suite's renders alone take a minute without a graphics card.
     outcomes = gui.run(code, seconds=300)
     assert [each for each in outcomes if each[1] == "failed"] == []
-    # Debian builds Blender without OpenUSD; samples of shared data come with test_blender.py.
+    # Debian builds Blender without OpenUSD; test_blender.py covers the checks that need samples of
+    # shared data.
     lacking = {each[0].partition(".")[0] for each in outcomes if each[1] == "skipped"}
     sampled = {"LayeredData", "LockedData", "ReferencedData", "Documents"}
     sampled |= {"OwnObjects", "OwnObjectsChanged", "OwnObjectsInFiles"}

@@ -274,7 +274,7 @@ addon.residence.app.tools.register(
     "look__slowly", looks, "Looks.", required_capabilities=("scene.mutate",)
 )
 """
-#: The mesh's extent to the right, even in Edit Mode.
+#: The largest X coordinate in the mesh, even in Edit Mode.
 RIGHT = """
 cube = bpy.context.object
 cube.update_from_editmode()
@@ -398,7 +398,7 @@ def test_the_artist_ends_what_holds_blender(
     assert not create.get("isError")
 
 
-#: The changes that the panel shows, and whether each is undone.
+#: The changes that the panel shows, each with a flag that is true if it is undone.
 CHANGES = """
 from callboard_blender import addon
 book = addon.residence.app.dispatcher.changed.all()

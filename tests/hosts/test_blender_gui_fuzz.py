@@ -62,7 +62,7 @@ scene.render.engine = "CYCLES"
 scene.render.resolution_x = scene.render.resolution_y = 64
 scene.cycles.samples, scene.cycles.use_denoising = 64, False
 """
-#: The objects' places by name.
+#: The positions of the objects, by name.
 PLACES = "answer = {o.name: list(o.location) for o in bpy.context.scene.objects}"
 Places = dict[str, list[float]]
 #: A tool, its arguments and its answer.
@@ -127,7 +127,7 @@ def ask(client: FakeClient, chance: random.Random) -> Asked:
 
 
 def told(places: Places, asked: Iterable[Asked]) -> Places:
-    """Return the scene that follows from ``places`` if the answers are true."""
+    """Return the scene that must result from ``places`` if the answers are true."""
     places = dict(places)
     for tool, arguments, answer in asked:
         result = answer.get("result", {"isError": True})

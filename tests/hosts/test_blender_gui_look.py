@@ -16,7 +16,7 @@ if reason := missing():
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
 
-#: All the settings that a look may have touched.
+#: All the settings that a look may change for a moment.
 _ARTIST = """
 view = next(a for a in bpy.context.window_manager.windows[0].screen.areas if a.type == "VIEW_3D")
 shown, scene = view.spaces.active, bpy.context.scene

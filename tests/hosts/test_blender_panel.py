@@ -256,7 +256,7 @@ def test_closing_disabling_and_quitting_in_any_order(
         "disable": f"bpy.ops.preferences.addon_disable(module='{ADDON}')\n",
         "quit": "bpy.ops.wm.quit_blender()\n",
     }
-    # The first time, Qt allocates things that it keeps.
+    # The first time, Qt allocates memory that it never frees.
     begin(fresh)
     fresh.run(acts["disable"] + "import gc; gc.collect()")
     before = fresh.run(LEFT_BEHIND)

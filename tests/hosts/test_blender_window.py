@@ -23,7 +23,7 @@ def test_the_window_is_opening_until_it_is_there(home: Path, tmp_path: Path) -> 
     with served() as server:
         window = QtWindow(tmp_path)
         try:
-            # The sidebar's button is gray meanwhile.
+            # While the window is opening, the sidebar's button is gray.
             assert not window.opening
             window.open(server.app)
             assert window.opening
@@ -52,7 +52,7 @@ def test_each_project_has_its_own_folders(home: Path, tmp_path: Path) -> None:
         def shown() -> Snapshot:
             return controls.status.snapshot
 
-        # Blender's part does this, too.
+        # The code inside Blender does this, too.
         controls.status.watch(lambda _: server.host.post(lambda: kept.follow(shown())))
 
         def opened(name: str) -> None:

@@ -1,7 +1,7 @@
 """Every host passes the suite that is shipped for adapter authors.
 
-OpenUSD runs in this process. Blender has an OpenUSD of its own and can't be unloaded, so it runs
-once in a process of its own, and each check's outcome is a test here.
+OpenUSD runs in this process. Blender brings its own OpenUSD and can't be unloaded, so it runs once,
+in a separate process, and each check's outcome is a test here.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from needed import need
 from python_path import python_path
 
 ALL = list(checks())
-#: A stage has no window and runs no code; Blender as a module has no window either. Both have one
-#: document. Samples for Blender are in blender_scenes_names.py.
+#: A stage has no window and runs no code; Blender as a module has no window either. Each has only
+#: one document. Samples for Blender are in blender_scenes_names.py.
 NOT_IN_OPENUSD = {ANIMATION, DOCUMENT, LOOK, MODELLING, RENDER, SCRIPT, VIEWPORT}
 NOT_IN_BLENDER = {DOCUMENT, LAYERED, LOCKED, OBJECT, REFERENCED, VIEWPORT}
 IN_OPENUSD = [check for check in ALL if NOT_IN_OPENUSD.isdisjoint(check.needs)]

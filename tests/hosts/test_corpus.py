@@ -1,5 +1,5 @@
-"""Every tool that makes changes is tried on a file with the kinds of content that artists' files
-have. Nothing else is lost, and undo is exact. The tools come from the host, so a new one is tried
+"""Tests every tool that makes changes on a file with the kinds of content that artists' files have.
+Nothing else is lost, and undo is exact. The host provides the list of tools, so a new one is tested
 without being named here. ``benchmarks/corpus.py`` does the same with any folder of files."""
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from e2e.serving import PROJECT, environment
 from needed import need
 
-#: Enough changes to try each tool one and a half times.
+#: Enough changes to call each tool one and a half times on average.
 CHANGES = "80"
 
 

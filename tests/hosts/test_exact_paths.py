@@ -1,5 +1,5 @@
-"""A host opens exactly the path that was checked. Every path argument of every tool is tried on the
-hosts that run here, in every spelling that some application reads as another path."""
+"""A host opens exactly the path that was checked. Every path argument of every tool is tested on
+the hosts that run here, in every spelling that some application reads as a different path."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 
 class Place:
-    """A root, a folder beside it that no call may reach, and a host that serves."""
+    """A root, a folder next to it that no call may reach, and a running host."""
 
     def __init__(self, kind: str, folder: Path) -> None:
         self.kind = kind

@@ -80,7 +80,7 @@ def test_it_reports_and_leaves_nothing(
     assert report["outcomes"]["ok"] > 50
     assert report["served"] == "ok"
     assert not [seen for seen in report["probes"].values() if "Error" in seen], report["probes"]
-    # USD is tried, though its plug-in had not been loaded before.
+    # USD is tested, although its plug-in wasn't loaded before.
     assert not [check for check, why in report["skipped"].items() if " usd" in why]
     assert report["left_behind"] == []
     assert [one.name for one in folder.iterdir()] == [f"callboard-first-run-{kind}.json"]

@@ -242,7 +242,7 @@ def test_the_panel_is_readable_under_each_theme(app: FreeCAD, theme: str) -> Non
 
 
 def test_the_self_test_finds_no_fault(app: FreeCAD) -> None:
-    """The window is covered and minimized meanwhile, and an artist's dialog is open."""
+    """During the self-test, the window is covered and minimized, and an artist's dialog is open."""
     app.run(
         "import asyncio\n"
         "from callboard.selftest import checks\n"

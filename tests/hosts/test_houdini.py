@@ -69,7 +69,7 @@ def _in_a_take(bench: Bench) -> str:
 
 
 def _in_two_takes(bench: Bench) -> str:
-    """Return the hero of ``_in_a_take``, with its place included in the take."""
+    """Return the hero of ``_in_a_take``, whose transform parameters are included in the take."""
     hero = _in_a_take(bench)
     place = hou.node(hero).parmTuple("t")
     hou.takes.currentTake().addParmTuple(place)
@@ -346,7 +346,7 @@ def test_a_file_never_changes_the_licence(
 def test_menus_of_every_type_that_the_adapter_sets_are_told(bench: Bench) -> None:
     told = {
         "Driver": "ifd opengl",
-        # The double has hlight::2.0 alone.
+        # The double has only version 2.0 of hlight.
         "Object": "cam envlight geo hlight" if REAL else "cam envlight geo",
         "Sop": "box grid normal sphere subdivide torus tube xform",
     }

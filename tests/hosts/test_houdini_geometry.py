@@ -104,7 +104,8 @@ def test_simple_shapes_and_colors_of_openusd_become_nodes(bench: Bench) -> None:
         "Hat": {**tube, "rad": (0.0, 2.5), "height": (4.0,), "orient": (2,)},
     }
     assert hou.node("/obj/Ball").displayNode().parm("type").evalAsString() == "polymesh"
-    # A shear is no parameter of an object, so it stands before them.
+    # Objects have no shear parameter, so the shear is in the transform that precedes the
+    # parameters.
     sheared = hou.node("/obj/Box").localTransform().asTuple()
     assert sheared[:6] == pytest.approx((1, 0, 0, 0, 0.5, 1))
     red = hou.node("/obj/Ball").node(hou.node("/obj/Ball").parm("shop_materialpath").eval())

@@ -76,7 +76,7 @@ def _xref(bench: Bench) -> str:
 
 
 def _layered(bench: Bench) -> str:
-    """Return a hat on a hero, in a layer of its own that is switched off."""
+    """Return a hat on a hero. The hat is in a separate layer, which is switched off."""
     path = bench.cube("Hero")
     hat = bench.editor.set_parent(bench.cube("Hat"), path, keep_world=True)
     layers = [rt.LayerManager.newLayerFromName(bench.folder.name + end) for end in "ab"]
@@ -104,7 +104,7 @@ def test_a_viewport_needs_windows(bench: Bench) -> None:
         with pytest.raises(CapabilityMissing, match="viewport"):
             bench.call("viewport__capture")
         return
-    # The view is 4:3. A wide and a tall picture both hold all of it.
+    # The view is 4:3. A wide picture and a tall one both show all of it.
     for width, height in ((321, 123), (60, 200)):
         data = bench.port(VIEWPORT).capture(width, height)
         assert data[16:24] == width.to_bytes(4, "big") + height.to_bytes(4, "big")
@@ -312,7 +312,7 @@ def test_what_the_artist_locked_is_neither_keyed_nor_baked_nor_moved_by_a_parent
     with pytest.raises(HostError, match="has a lock"):
         bench.call("animation__bake", {"names": ["Locked"], "start": 0, "end": 2})
     assert bench.everything() == before
-    # The object keeps its place in the world, and everything but the transform may change.
+    # The object keeps its position in the world, and everything but the transform may change.
     assert bench.call("scene__set_parent", {"name": "Locked", "parent": "Above"})["verified"]
     bench.call("scene__rename", {"name": "Locked", "new_name": "Still"})
     rt.setTransformLockFlags(rt.getNodeByName("Still"), rt.Name("none"))
@@ -347,7 +347,8 @@ def test_a_broken_file_is_an_error(bench: Bench) -> None:
     file.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 nothing that anybody can read")
     with pytest.raises(HostError, match="may be closed"):
         bench.port("filesystem.read").open(str(file))
-    # The host doesn't stay busy forever, because a failure has an event of its own.
+    # The host doesn't stay busy forever, because 3ds Max sends a separate event if an operation
+    # fails.
     assert bench.host.blocked_by() is None
 
 

@@ -45,12 +45,13 @@ def test_a_primitive_is_read_in_polygons_and_stays_one(bench: Bench) -> None:
     told = bench.call("geometry__info", {"name": path})
     assert told["mesh"] == {"vertices": 8, "edges": 12, "faces": 6, "triangles": 12}
     assert told["closed"] is True
-    # 3ds Max makes it on the ground and moves it, so its points are around its place.
+    # 3ds Max makes the object on the ground and then moves it, so its points are around its
+    # position.
     points = bench.port(GEOMETRY).mesh(path).points
     assert close([min(each[2] for each in points) + max(each[2] for each in points)], [0.0])
     assert (base("Crate"), rt.getSaveRequired()) == ("Box", False)
     assert ([str(node.name) for node in rt.objects], int(rt.theHold.GetGlobalPutCount())) == around
-    # Faces with the right direction aren't touched.
+    # Faces that already have the right direction aren't changed.
     shape(bench, "normals", path, side="outside")
     assert base("Crate") == "Box"
 

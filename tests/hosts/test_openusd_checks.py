@@ -1,4 +1,5 @@
-"""Faults of meshes, files and whole stages are found in OpenUSD, and their places are reported."""
+"""In OpenUSD, faults of meshes, files and whole stages are found and reported with their locations.
+"""
 
 from __future__ import annotations
 

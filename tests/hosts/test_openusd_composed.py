@@ -155,7 +155,7 @@ def test_what_instances_share_is_not_changed_and_takes_nothing_in(forest: Scene)
 
 def test_a_copy_has_the_values_of_each_sublayer(scene: Scene, tmp_path: Path) -> None:
     """The animation department's layer has the hat. The layout department's layer, which is offset
-    by ten frames, has the hero's place."""
+    by ten frames, has the hero's transform."""
     (tmp_path / "anim").mkdir()
     written(tmp_path / "anim", "prop.usda", '#usda 1.0\n(defaultPrim="P")\ndef Sphere "P" {}\n')
     layers = {
@@ -224,8 +224,8 @@ def test_imported_animation_plays_at_the_same_speed(scene: Scene, tmp_path: Path
 
 
 def test_saving_twice_elsewhere_keeps_relative_references(scene: Scene, tmp_path: Path) -> None:
-    """References without a leading dot, which are looked for beside the file first, are kept,
-    too."""
+    """References without a leading dot are also kept. USD looks for such files next to the layer
+    first."""
     written(tmp_path, "asset.usda", '#usda 1.0\n(defaultPrim="A")\ndef Xform "A"\n{\n}\n')
     body = HEAD + 'def "Ref" (references = @asset.usda@) {}\n'
     scene.files.open(written(tmp_path, "shot.usda", body))

@@ -1,5 +1,5 @@
-"""Every tool is tried on scenes like those of studios. ``python tests/hosts/sweep_usd.py FOLDER``
-does the same with a folder of files."""
+"""Tests every tool on scenes like those of studios. ``python tests/hosts/sweep_usd.py FOLDER`` does
+the same with a folder of files."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def checker() -> Iterator[Checker]:
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     ("shape", "form"),
-    # Once it is open, a layer gives the same answers in both forms, so only one form is tried to
-    # the end.
+    # Once it is open, a layer gives the same answers in both forms, so only one form goes through
+    # the whole sweep.
     [*((shape, "text") for shape in CORPUS), (next(iter(CORPUS)), "binary")],
 )
 def test_every_change_is_right_or_refused_and_undone_exactly(

@@ -42,7 +42,8 @@ def test_it_is_ended_at_its_time_limit_and_rolled_back(
         try:
             with FakeClient(app.url, app.token) as client:
                 answers.append(client.request("tools/call", {"name": "forever", "arguments": {}}))
-                # The tool ends some time after its limit, and other calls' limits pass meanwhile.
+                # The tool ends some time after its limit. Until then, the limits of other calls
+                # pass too.
                 list_objects = {"name": "scene__list_objects", "arguments": {}}
                 answers.append(
                     until(

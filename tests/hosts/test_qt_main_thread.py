@@ -44,8 +44,7 @@ class QtFakeHost(FakeHost):
 
 
 def test_the_binding_is_the_one_in_which_the_application_runs(tmp_path: Path) -> None:
-    """Another binding is on the path and has been imported, and the environment asks for
-    it."""
+    """A different binding is on the path and has been imported, and the environment selects it."""
     stray = tmp_path / "PySide2"
     stray.mkdir()
     (stray / "__init__.py").write_text("__version__ = '5.15.2'", encoding="utf-8")
@@ -304,8 +303,8 @@ def test_a_call_waits_for_a_short_dialog(server: Callboard) -> None:
         assert while_open(dialog, talk) == 1
 
 
-# The exception that ends the tool may land in Qt's handler first. It is printed there, and raised
-# again.
+# The exception that ends the tool may land in Qt's handler first. The handler prints the exception,
+# and it is raised again.
 @pytest.mark.qt_no_exception_capture
 def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboard) -> None:
     def forever() -> None:
@@ -320,8 +319,8 @@ def test_a_tool_without_an_end_is_ended_though_it_runs_qts_loop(server: Callboar
                 client.request("tools/call", {"name": "forever", "arguments": {}})
 
             def answered() -> object:
-                # The tool is ended some time after its limit, and other calls' limits pass
-                # meanwhile.
+                # The tool is ended some time after its limit. Until then, the limits of other calls
+                # pass too.
                 with suppress(RemoteError):
                     asked = {"name": "scene__scene_info", "arguments": {}}
                     return client.request("tools/call", asked)

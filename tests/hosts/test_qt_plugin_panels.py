@@ -92,7 +92,7 @@ def test_a_question_comes_back_when_its_dock_goes(rig: Rig, server: Any) -> None
     artist, seen = Calls(), []
 
     def act(*acts: Any) -> None:
-        """Do this as the artist, and note afterwards whether the notice is there."""
+        """Do this as the artist, and record afterwards whether the notice is shown."""
 
         def then() -> None:
             for each in acts:
@@ -141,7 +141,7 @@ def test_the_panel_is_readable_on_the_applications_palette(
     names = {"MayaRig": "maya", "HoudiniRig": "houdini", "MaxRig": "3ds max dark"}
     application().setPalette(palette(HOSTS[names[type(rig).__name__]]))
     window, panel = opened(rig)
-    # The panel scrolls, and only what is in sight is measured.
+    # The panel scrolls, and only the visible part is measured.
     window.window().resize(900, 900)
     window.setStyleSheet(sheet)
 

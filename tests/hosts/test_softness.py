@@ -1,6 +1,6 @@
-"""The self-test in Maya, Houdini and 3ds Max: on a double as it is, and on a double that behaves
-as badly as live reports say the application does. The report names each fault, and the adapter
-keeps working, or refuses with an explanation."""
+"""The self-test in Maya, Houdini and 3ds Max: on an ordinary double, and on a double that has the
+faults that live reports found in the application. The self-test reports each fault, and the adapter
+either keeps working or refuses with an explanation."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from qtpy.QtWidgets import QApplication, QMainWindow, QMessageBox
 from callboard.selftest.doubles_data import for_doubles
 from callboard.selftest.page import page
 
-#: Seconds by which a late report of an undo is late.
+#: The delay, in seconds, of a late report of an undo.
 LATE = 0.4
 
 
@@ -45,7 +45,7 @@ def rig(
 
 
 def report(rig: Rig, *only: str) -> Any:
-    """Run the checks with these names. Meanwhile the application handles its events."""
+    """Run the checks with these names, while the application handles its events."""
     server = rig.plug_in.server
     assert server is not None
     running = server.controls.self_test.run(discard=True, only=only)

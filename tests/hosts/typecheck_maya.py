@@ -3,7 +3,7 @@
     python tests/hosts/typecheck_maya.py
 
 types-maya has the exact flags of the commands, and maya-stubs has all of the API. Both install the
-same package, so pip fetches them into a temporary folder, where they are joined. Needs mypy and
+same package, so pip fetches them into a temporary folder, where they are merged. Needs mypy and
 PySide6 in the environment that runs it.
 """
 
@@ -21,7 +21,7 @@ STUBS = {"types-maya": "0.6.1", "maya-stubs": "0.4.2"}
 PIP = (sys.executable, "-m", "pip", "install", "-q", "--no-deps")
 MYPY = (sys.executable, "-m", "mypy")
 CHECKED = ("hosts/callboard_maya", "hosts/callboard_qt")
-#: Modules of the commands' stubs that replace those of the others.
+#: Modules from types-maya that replace the modules of the same name from maya-stubs.
 EXACT = ("cmds", "mel", "standalone")
 
 

@@ -56,7 +56,8 @@ def check_undone_by_the_artist(
     again: Callable[[], object],
 ) -> None:
     """Check which steps count as undone when the artist undoes and redoes. ``back`` and ``again``
-    are the artist's Undo and Redo. Each returns once the application has reported the change."""
+    perform the artist's Undo and Redo. Each returns once the application has reported the change.
+    """
     undone: set[str] = set()
 
     def stepped(ids: Any, gone: bool) -> None:

@@ -1,5 +1,5 @@
-"""``callboard install maya|houdini|3dsmax``: the places it writes to, and the files it leaves
-alone."""
+"""``callboard install maya|houdini|3dsmax``: the folders that it writes to, and the files that it
+leaves alone."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ARCHIVES = {
     },
 }
 HOSTS = list(ARCHIVES)
-#: The place of an archive below the folder that --dir names.
+#: The folder of an installed archive, below the folder that --dir names.
 BELOW = {"maya": "modules", "houdini": ".", "3dsmax": "."}
 
 Archive = Callable[..., Path]

@@ -16,7 +16,7 @@ from callboard_programs.cli import main
 PRINTED = b'Blender 3.6.5\n\xe9 \x81\n{"callboard": "done"}\n'
 
 
-#: A Blender that asks for the system's sound, as 5.2 does even with ``-noaudio``.
+#: A Blender that opens the system's sound device, as 5.2 does even with ``-noaudio``.
 LISTENING = """
 import ctypes, sys
 print("Blender 3.6.5")

@@ -1,4 +1,4 @@
-"""Calls of ``jobs__status`` that wait, and results that are too large for its answer."""
+"""Calls to ``jobs__status`` that wait, and results that are too large for its answer."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Workflows on a whole server: results, retries, questions, cancel, undo, and the remains of a
-killed process."""
+"""Workflows on a complete server: results, retries, questions, cancellation, undo, and the remains
+of a killed process."""
 
 from __future__ import annotations
 
@@ -110,7 +110,8 @@ def start(client, **inputs):
 
 
 def poll(client, id, ready):
-    """Return the run once ``ready`` is true for it. A client waits for a job by asking again."""
+    """Return the run once ``ready`` is true for it. Like any client, this polls the run's status.
+    """
     latest = []
 
     def ready_run():

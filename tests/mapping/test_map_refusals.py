@@ -1,4 +1,4 @@
-"""If ``farm__map`` isn't allowed or can't run, nothing is started, and the answer says what to
+"""If ``farm__map`` isn't allowed or can't run, nothing is started, and the answer explains what to
 do."""
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def test_unattended_it_is_offered_only_where_that_is_allowed(settings: dict[str,
         assert answer["error"]["data"]["missing"] == [FARM]
 
 
-#: The arguments, and the part of the answer that says what to do.
+#: The arguments, and the part of the answer that explains what to do.
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"rows": ROWS * 6}, "CALLBOARD_FARM_LIMIT"),
     ({"frames": "1-9999999999999"}, "CALLBOARD_FARM_LIMIT"),

@@ -1,4 +1,4 @@
-"""An agent's maps over a real farm, with their progress, their results, and an early end."""
+"""Maps that an agent runs on a real farm: their progress, their results, and how they end early."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_an_agent_maps_reads_resumes_and_cancels(tmp_path: Path, home: Path) -> 
             agent.map("maths__hold", range(40, 44))
             until(lambda: len(agent.held()) == 2, "the hosts' work", seconds=60)
             held = agent.held()
-        # The server has ended, and with it the work of its agents.
+        # The server has ended, and so has the work of its agents.
         for pid in held:
             until(gone(pid), "the end of the process", seconds=60)
 

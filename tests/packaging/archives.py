@@ -1,6 +1,6 @@
-"""The archives that ``packaging/build.py`` makes, built once for all tests, or found in the folder
-that ``CALLBOARD_ARCHIVES`` names. Tests under Wine need that folder, because the Python there has
-no pip to build with."""
+"""The archives that ``packaging/build.py`` makes, built once for all tests, or taken from the
+folder that ``CALLBOARD_ARCHIVES`` names. Tests under Wine need that folder, because the Python
+there has no pip to build with."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _folder = TemporaryDirectory(prefix="callboard-built-")
 def built(host: str) -> list[Path]:
     """Return the archives for that host. Skips the test if the package index can't be reached."""
     if folder := os.environ.get("CALLBOARD_ARCHIVES"):
-        # In the builder's order, Blender's older kind comes last.
+        # In the order of the build script, Blender's archive for older versions comes last.
         return sorted(Path(folder).glob(f"callboard-{host}-*.zip"), reverse=True)
     try:
         return build(host, Path(_folder.name))

@@ -1,4 +1,4 @@
-"""Acts as an application, in a process of its own. The application's other plug-ins have already
+"""Acts as an application, in a separate process. The application's other plug-ins have already
 imported old versions of the packages that callboard carries. Then the application loads a bundle.
 
     python -I -S beside_others.py HOST OLD FOLDER SITE...
@@ -31,7 +31,8 @@ used: list[str] = []
 
 
 class Old(ModuleType):
-    """A module that another plug-in imported. Using anything but its name raises."""
+    """A module that another plug-in imported. Any use of it, other than of its name, raises an
+    exception."""
 
     def __getattribute__(self, name: str) -> Any:
         if name.startswith("__") and name != "__path__":

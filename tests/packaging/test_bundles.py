@@ -29,7 +29,7 @@ LAYOUTS = {
     "houdini": build_houdini.LAYOUT,
     "3dsmax": build_max.LAYOUT,
 }
-#: The files that each host looks for, with their places.
+#: The files that each host looks for, and their locations.
 LOOKED_FOR = {
     "maya": ["callboard.mod", "callboard/plug-ins/callboard_plugin.py"],
     "houdini": [

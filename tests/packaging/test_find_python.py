@@ -1,4 +1,4 @@
-"""The places that are searched for a Python interpreter."""
+"""The locations that are searched for a Python interpreter."""
 
 from __future__ import annotations
 

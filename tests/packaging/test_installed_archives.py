@@ -9,7 +9,7 @@ from archives import built
 
 from callboard_programs.cli import main
 
-#: The place of each host's files below a user's folder, and the part of the archive that holds
+#: The folder of each host's files below a user's folder, and the part of the archive that holds
 #: libraries.
 PLACES = {
     "maya": ("Documents/maya/2026/modules", "callboard/python"),
@@ -20,7 +20,7 @@ PLACES = {
         "callboard_addon/lib",
     ),
 }
-#: The number of levels from that place up to ``--dir``, if they aren't the same folder.
+#: The number of levels from that folder up to ``--dir``, if they aren't the same folder.
 CHOSEN = {"maya": 1, "blender": 2}
 
 
@@ -32,7 +32,8 @@ def test_it_goes_in_and_out_again(host: str, tmp_path: Path) -> None:
     chosen = Path(*place.parts[: len(place.parts) - CHOSEN.get(host, 0)])
     place.mkdir(parents=True)
     (place / "theirs.txt").write_text("theirs")
-    # For Blender it is the older kind, because Blender installs extensions itself.
+    # For Blender, this is the archive for older versions, because Blender itself installs
+    # extensions.
     words = ["install", host, "--dir", str(chosen), "--archive", str(built(host)[-1])]
     assert main(words) == 0
     skill = place / library / "callboard" / "skills" / "bundled" / "scene" / "SKILL.md"

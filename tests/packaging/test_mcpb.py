@@ -1,5 +1,4 @@
-"""The bundle of the bridge has the right description, and works on a machine that has nothing
-else."""
+"""The bundle of the bridge has a correct manifest, and works on a machine that has nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Everything that a release publishes is built once as for a release, and tried on its own."""
+"""Everything that a release publishes is built in the same way as for a release, and tested on its
+own."""
 
 from __future__ import annotations
 
@@ -17,12 +18,12 @@ from build import HOSTS
 from build_requirements import PROJECT
 
 pytestmark = [
-    pytest.mark.timeout(1500),  # It starts beside all other stages of CI.
+    pytest.mark.timeout(1500),  # CI runs this test in parallel with all of its other stages.
     pytest.mark.skipif(
         sys.version_info < (3, 11), reason="releases are made by Python 3.11 or later"
     ),
 ]
-#: A word from each trial's line, in the order of the trials.
+#: Some text from each line that reports a trial, in the order of the trials.
 TRIED = (
     "installs",
     "callboard 0",

@@ -1,5 +1,6 @@
-"""``server.json``, with which the MCP registry lists callboard. It agrees with pyproject.toml and
-README.md, with the registry's schema of 2025-12-11, and with the registry's other checks."""
+"""``server.json`` describes callboard to the MCP registry. It agrees with pyproject.toml and
+README.md, conforms to the registry's schema of 2025-12-11, and passes the registry's other checks.
+"""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def bills() -> list[tuple[Path, dict[str, Any]]]:
     return listed
 
 
-#: Packages that have one name in pip and another in Python.
+#: Packages whose name for pip differs from their name in Python.
 INDEXED = {"yaml": "pyyaml"}
 
 

@@ -13,7 +13,7 @@ def picked(name: str) -> dict[str, str]:
 def test_a_modules_room_comes_first_then_what_imports_it() -> None:
     chosen = picked("core/callboard/calls/grants.py")
     assert chosen["calls/test_dispatcher.py"] == "room"
-    assert chosen["calls/test_grants.py"] == "room"  # This one is picked by its name.
+    assert chosen["calls/test_grants.py"] == "room"  # This test has the module's name.
     assert chosen["gateway/test_told.py"] == "by import"
     assert chosen["test_house.py"] == "always"
     assert "hosts/test_maya_geometry.py" not in chosen

@@ -61,7 +61,7 @@ class Complaints(logging.Handler):
 
 
 class Wire:
-    """A connection that is opened again whenever the server has closed it."""
+    """A connection that is reopened whenever the server has closed it."""
 
     def __init__(self, app: Served) -> None:
         self.app = app.app
@@ -80,7 +80,7 @@ class Wire:
                 return self._read(self._connection)
             except (ConnectionError, http.client.BadStatusLine):
                 self.hang_up()
-                # A kept connection may have been closed before this request arrived.
+                # The server may have closed an idle connection before this request arrived.
                 if fresh:
                     return None
         raise AssertionError("unreachable")
@@ -198,7 +198,8 @@ def wire() -> Iterator[Wire]:
         loggers = [logging.getLogger(name) for name in ("callboard", "asyncio", "tornado")]
         for logger in loggers:
             logger.addHandler(wire.complaints)
-        # Client and server share this process. At each switch, one of them waits this long.
+        # Client and server share this process. At each switch between their threads, one of them
+        # waits this long.
         patience = sys.getswitchinterval()
         sys.setswitchinterval(patience / 10)
         try:
@@ -270,7 +271,7 @@ def check(answer: Answer | None, sent: Any = None) -> None:
         assert last.get("id", id) == id
 
 
-#: The requests that a session may get.
+#: The requests that the server may send to a client in a session.
 ASKED = ("elicitation", "sampling", "roots", "ping")
 
 
@@ -348,7 +349,7 @@ anything = (
 
 
 def paths(value: Any, path: Path = ()) -> Iterator[Path]:
-    """Yield the places in ``value`` where something can be replaced."""
+    """Yield the path of each part of ``value`` that can be replaced."""
     yield path
     children = value.items() if isinstance(value, dict) else ()
     for key, child in children:
@@ -532,7 +533,7 @@ def test_a_chunked_body_over_the_limit_ends_the_connection(wire: Wire) -> None:
 
 def test_an_id_that_is_still_in_use_is_refused_in_a_session(wire: Wire) -> None:
     call = request("tools/call", {"name": "echo", "arguments": {}}, id=7)
-    # With a batch, all of them run at once.
+    # All requests in a batch run at the same time.
     headers = {**HEADERS, "Mcp-Session-Id": wire.session("2025-03-26")}
     answer = wire.post(encoded([call, call, call]), headers)
     assert answer is not None

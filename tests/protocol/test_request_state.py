@@ -27,7 +27,7 @@ FORM = {"type": "object", "properties": {"text": {"type": "string"}}, "required"
 
 
 class Asking:
-    """A server with a tool that asks twice, and the arguments of the tool's runs."""
+    """A server with a tool that asks twice, and the arguments with which the tool has run."""
 
     def __init__(self, app: Served) -> None:
         self.client: FakeClient = app.client()

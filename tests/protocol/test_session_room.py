@@ -13,7 +13,7 @@ from callboard.protocol.session import YIELDING_AFTER, Session, Sessions, TooMan
 
 
 class Stream:
-    """Accepts whatever is sent."""
+    """A stream to a client that accepts every message."""
 
     def send(self, message: object) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""Sessions as plain values, without sockets. A list stands in for the connection."""
+"""Tests sessions without sockets: a list stands in for the connection."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def scene(play: Callable[[SessionEra, Backstage], Any]) -> None:
 
 
 async def settled() -> None:
-    """Let everything that is ready run."""
+    """Run everything that is ready to run on the loop."""
     for _ in range(5):
         await asyncio.sleep(0)
 

@@ -24,9 +24,9 @@ from waiting import until
 
 
 class Ingest:
-    """A local ingest. ``answers`` are for the next requests, one each. Later requests get 200. An
-    answer is a status, ``hang`` (never answers), ``drop`` (closes), or the bytes to send. The
-    ingest stores the records that it answers with 200."""
+    """A local ingest. Each of the next requests gets one of the ``answers``, and later requests get
+    200. An answer is a status, ``hang`` (never answers), ``drop`` (closes), or the bytes to send.
+    The ingest stores the records that it answers with 200."""
 
     def __init__(self) -> None:
         self.answers: list[int | str | bytes] = []
@@ -343,8 +343,8 @@ def test_the_secret_is_not_shown() -> None:
 
 
 def test_a_server_never_records_a_token(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The server's own token and its clients' tokens have no form by which they could be
-    recognized."""
+    """Nothing in the form of the server's own token or of its clients' tokens shows that they are
+    secret."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path))
     _, theirs = ClientBook().make("one")
     with served(records=True) as running, FakeClient(running.app.url, theirs) as client:

@@ -57,7 +57,7 @@ def test_a_line_that_is_half_there_is_not_read(made: Journal) -> None:
     end = made.size
     made.close()
     whole = made.path.read_bytes()
-    # Only parts of the line may have arrived, in any order.
+    # Any part of the line may be in the file before the others.
     for half in (b"ha", b"ha\0\0", b"\0\0lf\n", b"h\0lf\n", b"\0" * 4 + b"\n"):
         made.path.write_bytes(whole + half + b"\0" * 100)
         assert read_lines(made.path, 0) == ([b"whole"], end)

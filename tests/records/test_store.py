@@ -342,7 +342,8 @@ def test_a_journal_that_has_grown_is_replaced(folder: Path) -> None:
     assert store.flush()
     (second,) = folder.glob("*.journal")
     assert second != first
-    # The second journal has only the lines that came while the first one was moved to the database.
+    # The second journal has only the lines that were written while the first one was moved to the
+    # database.
     written = second.read_bytes().rstrip(b"\0")
     assert written.startswith(HEADER)
     assert len(written) < ROTATE
@@ -548,7 +549,7 @@ def test_the_end_of_a_change_takes_the_place_of_its_beginning(
         assert store.flush()
     ended = begun._replace(outcome="ok", duration_ms=7.5)
     store.record(ended)
-    for _ in range(2):  # Before and after the journal is in the database.
+    for _ in range(2):  # Check before and after the journal's lines are moved to the database.
         assert store.reader().get(begun.call_id) == ended
         assert store.reader().get(killed.call_id) == killed
         assert store.reader().count() == 2
@@ -646,7 +647,7 @@ def test_the_oldest_records_go_when_it_is_too_much(folder: Path) -> None:
     left = ids_in_database(folder)
     assert 0 < len(left) < 2500
     assert left == [call.call_id for call in calls][-len(left) :]
-    assert (folder / DATABASE).stat().st_size <= 1.25 * limit  # The store checks this now and then.
+    assert (folder / DATABASE).stat().st_size <= 1.25 * limit  # The size is checked only at times.
 
 
 def test_paging_meets_every_call_once_and_newest_first(folder: Path) -> None:

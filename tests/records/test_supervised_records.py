@@ -1,4 +1,5 @@
-"""A record says who called what, and where. If records are required, no call goes unrecorded."""
+"""A record states who called which tool, and where. If records are required, no call goes
+unrecorded."""
 
 from __future__ import annotations
 
@@ -97,14 +98,14 @@ def required() -> Iterator[Served]:
 
 
 def refused(client: FakeClient, tool: str, **arguments: Any) -> str:
-    """Return the message with which the call is refused for want of a record."""
+    """Return the error message of a call that is refused because it can't be recorded."""
     error = client.request("tools/call", {"name": tool, "arguments": arguments})["error"]
     assert error["code"] == NOT_RECORDED
     return str(error["message"])
 
 
 def test_a_change_is_recorded_before_it_begins(required: Served) -> None:
-    """The records are looked at in the middle of the call, as they would be after a kill."""
+    """The records are read in the middle of the call, as they would be after a kill."""
     seen: list[CallRecord] = []
     begun, go_on = threading.Event(), threading.Event()
 

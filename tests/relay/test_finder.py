@@ -22,7 +22,7 @@ def start(kind: str) -> ServerHandle:
 
 
 def awaited_host(finder: HostFinder) -> Instance:
-    """Return the host. On a busy machine it may be silent at first."""
+    """Wait for the host, which may not answer at first on a busy machine, and return it."""
     instance = until(finder.find, "the host")
     assert instance is not None
     return instance

@@ -62,7 +62,7 @@ def test_a_host_that_refuses_is_not_asked_again_at_once(
         running = asyncio.create_task(keeper.run())
         keeper.hear(Request(1, "tools/list"))
         await asyncio.wait_for(host.asked.wait(), DEADLINE)
-        # Each of these waits lasts as long as another attempt would.
+        # Each of these look-ups takes as long as a further attempt to connect would.
         for _ in range(5):
             assert len(await asyncio.to_thread(instances.listed)) == 1
         running.cancel()

@@ -64,7 +64,7 @@ def test_an_answer_with_what_is_no_number_of_jsons_is_broken(number: str) -> Non
 
 
 class OnlyHost(HostFinder):
-    """A finder that finds a host that was never announced."""
+    """A finder that always returns the same host, which was never announced."""
 
     def __init__(self, url: str) -> None:
         super().__init__(None)

@@ -140,7 +140,7 @@ def test_tools_are_listed_and_called_as_over_mcp(tmp_path):
         arguments = {"name": "you"}
         assert v1.call("s__hello", arguments) == mcp.call("s__hello", arguments)
         refused, again = (way.call("s__hello", {"name": 1}) for way in (v1, mcp))
-        # Each failed call has a number of its own.
+        # Each failed call has its own number.
         first, second = refused.pop("_meta"), again.pop("_meta")
         assert first.pop("callboard/call") != second.pop("callboard/call")
         assert first == second == {"callboard/code": -32602}

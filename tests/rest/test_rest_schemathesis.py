@@ -1,5 +1,5 @@
-"""Sends hundreds of generated requests to a running server. None makes it fail, and none gets an
-answer that the document doesn't list."""
+"""Sends hundreds of generated requests to a running server. None of them makes it fail, and none
+gets a response that the OpenAPI document doesn't list."""
 
 from __future__ import annotations
 
@@ -32,11 +32,12 @@ def test_schemathesis_finds_nothing(tmp_path, monkeypatch):
                 "--header",
                 f"Authorization: Bearer {running.app.token}",
                 "--max-examples=30",
-                # The list of prompts says which arguments a prompt needs. The document doesn't.
+                # The list of prompts states the arguments that a prompt needs, but the OpenAPI
+                # document doesn't.
                 "--exclude-checks=positive_data_acceptance",
                 "--suppress-health-check=all",
                 "--no-color",
-                # The events of a job continue until it ends.
+                # A job's stream of events stays open until the job ends.
                 "--request-timeout=20",
             ],
             cwd=tmp_path,

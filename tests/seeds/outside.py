@@ -1,6 +1,7 @@
-"""A user who installed callboard: programs that import it, its command line, and a raw client.
+"""Acts as a user who installed callboard: programs that import it, its command line, and a raw
+client.
 
-Nothing here imports callboard. The client is httpx, and knows nothing of MCP but its messages.
+This module doesn't import callboard. Its client uses httpx, and has no MCP library.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ from seeds.outside_skills import write_skills
 from skills.skill_tree import write_files
 
 Json = dict[str, Any]
-#: A server in a program of its own. Each line that the program reads is an expression, and the
-#: program answers with its value.
+#: A program that runs a server. Each line that the program reads is an expression, and the program
+#: answers with its value.
 SERVER = """
 import json, sys
 import callboard
@@ -53,7 +54,7 @@ class Wire:
         self._http = httpx.Client(headers=headers, timeout=DEADLINE, trust_env=False)
         self._url, self.answers = url, dict(answers)
         self._ids = itertools.count(1)
-        #: The server's requests and notifications, in order. A request is there once it has been
+        #: The server's requests and notifications, in order. A request is added once it has been
         #: answered.
         self.told: list[Json] = []
         #: The methods of the server's requests, each as soon as it has arrived.
@@ -163,7 +164,7 @@ class Program:
         return self._clients[-1]
 
     def get(self, path: str) -> Json:
-        """Return what REST answers."""
+        """Return the response to a GET request over REST."""
         url, headers = self.url.removesuffix("/mcp"), {"Authorization": f"Bearer {self.token}"}
         answer: Json = httpx.get(url + path, headers=headers, trust_env=False).json()
         return answer
@@ -179,8 +180,8 @@ class Program:
 
 
 class Outside:
-    """The programs on which the statements are tried. Each starts when a statement first needs
-    it."""
+    """The programs on which the statements are tested. Each starts when a statement first needs it.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.home = folder, folder / "home"
@@ -252,14 +253,14 @@ class Outside:
         return roots
 
     def program(self, *lines: str) -> str:
-        """Return what a Python program prints, or the last line of its error."""
+        """Return the output of a Python program, or the last line of its error."""
         env = environment(self.home) | {"CALLBOARD_SKILL_PATHS": str(self.skills)}
         command = [sys.executable, "-c", "\n".join(lines)]
         done = subprocess.run(command, env=env, capture_output=True, text=True)
         return (done.stdout or done.stderr.strip().splitlines()[-1]).strip()
 
     def install(self, host: Json | None, name: str = "research") -> str:
-        """Return what ``install-skill`` says about a bundle with this block for its host."""
+        """Return the output of ``install-skill`` for a bundle with this block for its host."""
         manifest: Json = {
             "manifest_version": "0.3",
             "name": name,

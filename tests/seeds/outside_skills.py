@@ -1,4 +1,4 @@
-"""The skills that the statements are tried with."""
+"""The skills with which the statements are tested."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from skills.skill_tree import write_skill
 
-#: The names by which capabilities are commonly declared, each needed by a tool of its own.
+#: The names by which capabilities are commonly declared. For each name, there is one tool that
+#: needs it.
 WORDS = ("usd", "scene.read", "scene.mutate", "filesystem.read", "filesystem.write", "viewport")
 IMPORT = """
 from callboard import error_result, success_result

@@ -105,7 +105,7 @@ def run(snippet: str) -> dict[str, Any]:
 
 @pytest.fixture(autouse=True)
 def pipeline_skill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return the guide's skill, on Maya's skill path, in a home of its own."""
+    """Put the guide's skill on Maya's skill path, in an empty home, and return its folder."""
     folder = tmp_path / "skills" / "maya-pipeline"
     (folder / "scripts").mkdir(parents=True)
     (folder / "SKILL.md").write_text(SKILL_MD)

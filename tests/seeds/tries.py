@@ -26,7 +26,7 @@ def run_or_imported(o: Outside) -> bool:
 
 
 def at_the_port(o: Outside) -> bool:
-    """Return whether a server is where its settings say."""
+    """Return whether a server listens at the port in its settings."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]
@@ -62,7 +62,8 @@ def unloaded_and_loaded(o: Outside) -> list[list[str]]:
 
 @cache
 def edited(o: Outside) -> tuple[list[str], list[str]]:
-    """Return what is listed after an edit of the prompts, and after one of the skill itself."""
+    """Return the names that are listed after an edit of the prompts, and after an edit of the skill
+    itself."""
     _, skill, one, _ = listening(o)
     names(one)
     file = skill / "p.yaml"
@@ -104,7 +105,7 @@ REGISTER = (
 
 @cache
 def registered(o: Outside) -> dict[str, Any]:
-    """Return what clients see of prompts that a program registers, changes and removes."""
+    """Return the lists that clients get as a program registers, changes and removes prompts."""
     program = o.serve(skills=False)
     client, prompts = program.client(), "server.prompts()"
     seen: dict[str, Any] = {"returns": program.run(REGISTER)}
@@ -148,7 +149,8 @@ def one_recipe(o: Outside) -> list[str]:
 
 
 def asked(o: Outside, declared: Json) -> list[str]:
-    """Return what the server has asked a client with these capabilities by the end of a call."""
+    """Return the requests that the server has sent to a client with these capabilities by the end
+    of a call."""
     client = o.guide.client(declared, roots=o.roots(o.project))
     client.listen().call("maya_pipeline__import_usd", path="a")
     return list(client.asked)
@@ -168,7 +170,8 @@ def changed(o: Outside, count: int = 1) -> tuple[list[str], str]:
 
 
 def refused(o: Outside, code: int) -> tuple[Any, list[str]]:
-    """Return the tool's error when a client answers with this error, and the roots left out."""
+    """Return the tool's error when a client answers with this error, and the roots that the server
+    ignored."""
     error = {"code": code, "message": "Roots not supported", "data": {"reason": "no capability"}}
     client = o.guide.client(roots={"error": error})
     got = client.call("maya_pipeline__import_usd", path="a")["result"]["structuredContent"]

@@ -1,5 +1,5 @@
-"""MCP Apps over the wire. A client that declares the extension gets the page, and other clients see
-nothing of it. The tool's answer is the same for both."""
+"""MCP Apps over the wire. A client that declares the extension gets the page, and other clients
+don't see it. The tool's answer is the same for both."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_a_list_asked_for_after_a_change_shows_it_and_both_eras_hear(tmp_path):
         assert all(expected[key] <= known[key] for key in expected)
         for round, change in zip(range(ROUNDS), itertools.cycle(changes)):
             change(round)
-            # The two clients take turns, each for one change of every kind.
+            # The two clients take turns. Each turn covers one change of every kind.
             client = session if round // len(changes) % 2 else stateless
             for key in expected:
                 listed = names(client.request(f"{key}/list"), key)

@@ -1,4 +1,4 @@
-"""The number of times that a request for prompts opens their files, and the thread that opens
+"""Tests the number of times that a request for prompts opens their files, and the thread that opens
 them."""
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for variable in ("HOME", "USERPROFILE", "APPDATA", "LOCALAPPDATA"):
         monkeypatch.setenv(variable, str(folder))
     if sys.platform == "win32":
-        # On Windows, the system itself knows the folder, and ignores variables.
+        # Windows determines the folder itself, and ignores environment variables.
         monkeypatch.setenv("CALLBOARD_HOME", str(folder / "AppData" / "callboard"))
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -76,7 +76,7 @@ def test_what_it_would_do_is_only_told(run: Run, home: Path) -> None:
     ]
     told = json.loads(run("--dry-run", "--json")[1])
     assert {each["client"] for each in told["clients"]} == {"cursor", "codex", "zed"}
-    # There is no person here who could be asked.
+    # The test has no terminal, so the command can't ask anybody.
     status, _, err = run()
     assert status == 1
     assert "--yes" in err
@@ -94,7 +94,8 @@ def test_all_is_back_byte_for_byte(run: Run, home: Path, times: int) -> None:
     would = run("--undo", "--dry-run")[1]
     status, out, err = run("--undo", "--yes")
     assert (status, err) == (0, "")
-    # The dry run lists everything that is then done, including the folder with the records.
+    # The dry run lists everything that is done afterwards, including the removal of the folder with
+    # the records.
     assert would == "".join(f"would {line}\n" for line in out.splitlines())
     assert "remove " in out
     assert contents(home) == before
@@ -136,7 +137,7 @@ def test_what_the_client_wrote_since_stays(run: Run, home: Path) -> None:
     path = home / ".cursor" / "mcp.json"
     assert run("--yes", "--no-trial")[0] == 0
     path.write_bytes(path.read_bytes().replace(b'"x"', b'"y"'))
-    # Run the set-up again.
+    # Run the setup again.
     assert run("--yes", "--no-trial")[0] == 0
     status, out, _ = run("--undo", "--yes")
     assert status == 0

@@ -20,7 +20,7 @@ Ask = Callable[..., Any]
 
 
 def props(ask: Ask) -> None:
-    """Work as an agent that looks first, and uses the paths in the answers."""
+    """Make the calls of an agent that first looks, and then uses the paths in the answers."""
     ask("scene__scene_info", "What is there?")
     hero = ask("scene__create_primitive", f"A hero prop, key {SECRET}", kind="cube", name="hero")
     path = hero["object"]["path"]
@@ -109,7 +109,7 @@ RUNS: dict[str, tuple[Callable[[Ask], None], ...]] = {
 
 
 class Recorded(SkillBench):
-    """A bench whose calls are recorded below ``CALLBOARD_HOME``. ``results`` says whether results
+    """A bench whose calls are recorded below ``CALLBOARD_HOME``. If ``results`` is true, results
     are kept too."""
 
     def __init__(self, host: str, *, results: bool) -> None:

@@ -1,4 +1,4 @@
-"""A fake host that runs Python: ``scene`` is its scene."""
+"""A fake host that runs Python code, in which ``scene`` is the host's scene."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def test_a_preview_of_its_own_counts_more_than_the_folders(tmp_path: Path) -> No
 def test_what_is_odd_is_told_and_hides_nothing_else(tmp_path: Path) -> None:
     library = tmp_path / "project" / "assets"
     library.mkdir(parents=True)
-    # The library's texture sets don't become part of a model beside the library.
+    # The library's texture sets don't become part of a model that is next to the library.
     (tmp_path / "project" / "shot.usda").write_text("#usda 1.0\n")
     _hdri(library / "far", "noon.hdr")
     told = {"kind": "hdri", "hdri": "noon.hdr", "size": 10**400}

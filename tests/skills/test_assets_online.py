@@ -1,5 +1,6 @@
 """Poly Haven's assets, from a server on this machine that speaks its API. The faults that Poly
-Haven lists for other integrations don't occur here, and no server's answer can lead elsewhere."""
+Haven lists for other integrations don't occur here, and no response from a server can redirect a
+download to another location."""
 
 from __future__ import annotations
 

@@ -43,7 +43,8 @@ def main(began):
 
 @pytest.fixture
 def package(tmp_path: Path) -> Iterator[Path]:
-    """Return a package with a folder of skills, as pip installs it. Nothing imports it yet."""
+    """Return a package with a folder of skills, as pip installs it. The package hasn't been
+    imported yet."""
     folder = tmp_path / "site" / PACKAGE
     folder.mkdir(parents=True)
     (folder / "__init__.py").write_text("")

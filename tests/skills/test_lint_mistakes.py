@@ -1,5 +1,5 @@
 """Each deliberate mistake in an otherwise correct skill leads to one finding, which names the line
-and says what to do."""
+and explains what to do."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ FLOW = "release.workflow.yaml"
 RESOURCES = "resources.yaml"
 READING = "scripts/read.py"
 
-#: File, correct text, wrong text in its place, place of the finding, text of the finding.
+#: The file, the correct text, the mistake that replaces it, and the location and the text of the
+#: finding.
 MISTAKES = [
     ("SKILL.md", "name: studio", "name: our studio", "SKILL.md:2", "'name' must be 1 to 64 of"),
     ("SKILL.md", "description:", "descripton:", "SKILL.md:2", "'description' must be text"),

@@ -19,7 +19,7 @@ from waiting import until
 
 
 def theirs(server: Served, **options: Any) -> None:
-    """Add a skill's tool that reaches the scene without asking for a port."""
+    """Add a skill whose tool accesses the scene without declaring a port."""
 
     def delete_object(name: str) -> dict[str, Any]:
         server.host.scene.create("cube", name, {})

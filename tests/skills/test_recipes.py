@@ -22,7 +22,7 @@ RECIPES = [
     for name in ("recipes.json", "recipes_blender.json")
     for each in json.loads((DOCS / name).read_text("utf-8"))
 ]
-#: Names of Blender that are only in other versions than the one that the tests install.
+#: Names that exist in Blender, but not in the version that the tests install.
 OTHER_VERSIONS = {"bpy.ops.object.gpencil_add"}
 
 

@@ -1,4 +1,5 @@
-"""A selection is compared with the request, and not only with what the host says it selected."""
+"""A selection is compared with the request, and not only with the objects that the host reports as
+selected."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from callboard_testing.fakes.scene import FakeScene
 
 
 class SelectsOne(FakeScene):
-    """A host that can select only one object at a time, and doesn't say so."""
+    """A host that can select only one object at a time, and doesn't report this."""
 
     def select(self, names: Sequence[str]) -> list[str]:
         return super().select(names[-1:])

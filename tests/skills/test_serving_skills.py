@@ -155,7 +155,7 @@ def test_what_ran_goes_on_though_another_file_was_saved(
         write_files(folder, {saved: "def main(): pass\n"})
         catalog.refresh()
         write_files(tmp_path, {"broken.py": "def main(:\n    return 1\n"})
-        # No client sees half of the skill.
+        # No client sees the skill before it is complete.
         (tmp_path / "broken.py").replace(folder / "scripts/first.py")
         catalog.refresh()
         result = client.call("old__first")
@@ -198,7 +198,7 @@ def test_a_broken_script_that_was_never_imported_is_not_called_older(
 def test_a_tool_whose_entry_is_broken_is_told_with_its_line(
     server: Served, tmp_path: Path, entries: str, told: str
 ) -> None:
-    # The skill appears all at once, because no client may see half of it.
+    # The skill appears all at once, because no client may see it before it is complete.
     made = write_skill(tmp_path / "made", "half", files={**FINE, "tools.yaml": entries})
     made.rename(tmp_path / "skills" / "half")
     until(lambda: known(server, "half"), "the new skill")

@@ -192,8 +192,8 @@ def test_a_skill_is_vendored_and_listed_by_the_name_that_the_settings_find(
 def test_the_command_that_a_running_host_reports_finds_the_skill(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The host's skills are where only that host looks, and a skill for another host has the same
-    name."""
+    """The host's skills are in a folder that only that host searches, and a skill for another host
+    has the same name."""
     monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     block = "requires: [no-such-package]\ndcc: "
     folder = write_skill(tmp_path / "variants" / "fake", "needy", block=f"{block}fake")

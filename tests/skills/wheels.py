@@ -1,4 +1,4 @@
-"""Wheels that pip can install, made in a folder."""
+"""Makes wheels that pip can install."""
 
 from __future__ import annotations
 

@@ -218,8 +218,8 @@ def test_the_clients_roots_and_what_the_artist_withdrew(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_skills_tests_see_no_skills_of_the_person_who_tests(tmp_path: Path) -> None:
-    """The skills on which the tested skill depends are an exception: anyone who serves it here has
-    them too."""
+    """The skills on which the tested skill depends are an exception, because everyone who serves it
+    on this machine has them too."""
     others = write_skill(tmp_path / "others", "other-skill").parent
     write_skill(others, "needed-skill", files=FILES)
     tests = {

@@ -45,8 +45,8 @@ class RawConnection:
         return response.status
 
     def closed_by_the_server(self) -> bool:
-        """Wait until the server closes the connection. Return False if the time limit is reached
-        first."""
+        """Wait until the server closes the connection, and return True. Return False if the time
+        limit is reached first."""
         with contextlib.suppress(ConnectionError):
             try:
                 while self.socket.recv(65536):

@@ -60,7 +60,7 @@ def test_where_no_token_would_help_none_is_asked_for(server: Served, path: str) 
             answer = client.send(method, PING, {"Authorization": token}, path)
             assert answer.status == 404, (method, token)
             assert "www-authenticate" not in answer.headers
-    # A client from a forbidden host or origin doesn't even learn that there is nothing here.
+    # A client from a forbidden host or origin doesn't even learn that this path doesn't exist.
     assert client.send("GET", b"", {"Host": "evil.example:80"}, path).status == 421
     assert client.send("GET", b"", {"Origin": "http://evil.example"}, path).status == 403
 
@@ -318,8 +318,8 @@ def test_connections_are_bounded() -> None:
 
 
 def test_there_is_room_for_what_select_bears() -> None:
-    # ``select`` takes 512 sockets: the connections, the 128 that are accepted before one is shed,
-    # and the server's own.
+    # On Windows, ``select`` is limited to 512 sockets: the connections, the 128 that are accepted
+    # before one is shed, and the server's own.
     assert most_connections(selectors.SelectSelector) + 128 + 32 < 512
     assert HttpLimits().connections == most_connections(selectors.DefaultSelector)
 
@@ -372,9 +372,9 @@ def test_a_refused_stranger_is_hung_up_on(server: Served, method: str) -> None:
 
 @pytest.mark.slow
 def test_as_many_strangers_as_fit_keep_nobody_out() -> None:
-    """There are more connections without a token than fit, and more than Windows' ``select`` takes.
-    The last 100 have been answered once. A client with a token is served, and an earlier one
-    stays."""
+    """The connections without a token exceed the server's limit, and the limit of ``select`` on
+    Windows. The last 100 have been answered once. A new client with a token is served, and the one
+    that connected earlier stays connected."""
     with served() as server, server.client() as client, contextlib.ExitStack() as stack:
         assert client.request("ping")["result"] == {}
         held = [

@@ -72,7 +72,7 @@ class Stranger:
         return f"http://127.0.0.1:{self.server.server_port}/mcp"
 
     def check(self) -> None:
-        """Check that it received challenges and nothing else."""
+        """Check that this listener received challenges and nothing else."""
         assert self.heard
         for each in self.heard:
             assert each.startswith(f"GET {instance_proof.PATH} "), each

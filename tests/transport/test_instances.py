@@ -1,4 +1,4 @@
-"""A list of instances never contains a dead one, even if another process has reused its process
+"""A list of instances never contains a dead one, even if a different process has reused its process
 id."""
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def test_one_stays_listed_when_the_clock_jumps(away: int) -> None:
         about = ("maya", "maya", url, None, os.getpid(), time.time() + away)
         ticks = start_ticks(os.getpid())
         announce(Instance("a" * 16, *about, ticks=ticks))
-        # Its process is gone, and another one has its id.
+        # The instance's process is gone, and a different process has its id.
         announce(Instance("b" * 16, *about, ticks=ticks - 1))
         assert [(one.instance.id[0], one.state) for one in listed()] == [("a", "busy")]
     with served(announce=True) as server:

@@ -146,7 +146,7 @@ def test_delete_ends_the_session_its_stream_and_its_calls(server: Served) -> Non
 
 
 def listening_client(server: Served) -> FakeClient | None:
-    """Return a listening client, or None if its session expired before it listened, as can
+    """Return a listening client, or None if its session expired before it listened, which can
     happen on a slow machine."""
     client = server.client()
     client.initialize()

@@ -54,7 +54,7 @@ def least(panel: Any) -> list[tuple[float, str]]:
 
 
 def texts(panel: QWidget) -> Iterator[tuple[str, QRect]]:
-    """Yield each visible text and its place in the panel."""
+    """Yield each visible text and its position in the panel."""
     for widget in panel.findChildren(QWidget):
         if widget.isVisible() and widget.isEnabled():
             for text, rect, of in _of(widget):
@@ -83,8 +83,8 @@ def _inside(rect: QRect) -> QRect:
 
 
 def _measured(picture: QImage, where: QRect) -> float:
-    """Return the contrast between the most frequent color, which is the ground, and the color that
-    differs most from it, which is the middle of a stroke."""
+    """Return the contrast between the most frequent color, which is the background, and the color
+    that differs most from it, which is the middle of a stroke."""
     by = picture.devicePixelRatio()
     corner, size = where.topLeft() * by, where.size() * by
     part = picture.copy(QRect(corner, size)).convertToFormat(QImage.Format.Format_RGB32)

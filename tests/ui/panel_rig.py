@@ -62,7 +62,7 @@ class Shown:
 
     def click_row(self, view: QTreeView, index: Any, *, on_box: bool = False) -> None:
         rect = view.visualRect(index)
-        # The box is at the left of the row.
+        # The check box is at the left end of the row.
         at = QPoint(rect.left() + 9, rect.center().y()) if on_box else rect.center()
         self.qtbot.mouseClick(view.viewport(), LEFT, pos=at)
 

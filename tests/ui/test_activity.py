@@ -365,7 +365,7 @@ def test_a_root_on_a_dead_mount_holds_up_no_activity(
     listed = os.scandir
 
     def never(path: Any = ".") -> Any:
-        """Block, as reading from a disk that doesn't answer does."""
+        """Block, as a read from a disk that doesn't respond does."""
         if str(path) == str(dead):
             asked.set()
             released.wait(60)

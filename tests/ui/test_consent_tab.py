@@ -258,7 +258,7 @@ def test_long_code_says_how_much_more_there_is_and_is_allowed_once_its_end_was_s
         notice = next(text for text in texts(card) if "more characters" in text)
         more = int(notice.split()[1].replace(",", ""))
         assert len(code) - 500 < more < len(code)
-        # Wait out the moment during which no card accepts a yes.
+        # Wait until the cards accept a click on Yes, which they don't at first.
         again = shown.begin(client, "run", code="2")
         shown.until(lambda: len(cards(shown)) == 2)
         shown.until(cards(shown)[1].once.isEnabled)
@@ -283,7 +283,7 @@ def test_what_is_too_long_to_be_read_can_only_be_refused(shown: Any) -> None:
         shown.until(lambda: reads(card, "40,000 more characters than can be shown"))
         bar = card.text.verticalScrollBar()
         bar.setValue(bar.maximum())
-        # Wait out the moment during which no card accepts a yes.
+        # Wait until the cards accept a click on Yes, which they don't at first.
         again = shown.begin(client, "run", code="2")
         shown.until(lambda: len(cards(shown)) == 2)
         shown.until(cards(shown)[1].once.isEnabled)

@@ -95,7 +95,7 @@ def test_calls_are_a_sound_model_while_they_come_and_end(qtbot: Any, qtmodeltest
     assert model.set_newest([call(4), call(3), call(1)])
     model.add_older([call(1), call(0)])
     assert ids(model) == ["id2", "id4", "id3", "id1", "id0"]
-    # Too many calls came in between, so the known ones are no longer contiguous.
+    # Too many calls were added at once, so the list would have a gap before the calls that it had.
     assert not model.set_newest([call(9), call(8)])
     assert ids(model) == ["id2", "id9", "id8"]
     model.drop_running(set())

@@ -1,4 +1,4 @@
-"""Qt is tried in another process, whose output may be in any code page."""
+"""Qt is tested in another process, whose output may be in any code page."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def see(_workspace_roots: WorkspaceRoots | None = None) -> list[str] | None:
 
 
 def naming(server: Served, *folders: Path) -> FakeClient:
-    """Return a client that works in these folders."""
+    """Return a client whose roots are these folders."""
     roots = {"roots": [{"uri": folder.as_uri()} for folder in folders]}
     return server.client({"roots": {}}, {"roots/list": lambda params: roots})
 

@@ -31,7 +31,7 @@ OFFERS_ROOTS = {"roots": {"listChanged": True}}
 
 
 class Roots:
-    """A client's folders, and the number of times that it was asked for them."""
+    """A client's roots, and the number of times that the server has requested them."""
 
     def __init__(self, *folders: Path) -> None:
         self.folders = list(folders)
@@ -193,7 +193,8 @@ def test_the_time_to_answer_begins_when_the_question_leaves(server: Served) -> N
     expired = threading.Event()
     asked = threading.Event()
     with offering(server, lambda params: asked.set()) as client:
-        # No stream is open, so the question waits. It waits longer than an answer may take.
+        # No stream is open, so the request for the roots waits, for longer than the time limit for
+        # an answer.
         loop = server.app.guest.loop
         loop.call_soon_threadsafe(loop.call_later, 0.2, expired.set)
         assert expired.wait(DEADLINE)

@@ -1,4 +1,5 @@
-"""Folders below a root are made when a file is written into them. Other folders are never made."""
+"""A folder below a root is created when a file is written into it. Other folders are never created.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +28,8 @@ def write(path: str) -> str:
 
 @contextmanager
 def writing(*roots: str | Root, policy: str = "advisory") -> Iterator[FakeClient]:
-    """Yield a client of a server with the tools that ship, and a tool that writes as the hosts' own
-    tools do."""
+    """Yield a client of a server that has the tools that ship, and one tool that writes as the
+    hosts' own tools do."""
     with served(skills=True, roots=list(roots), roots_policy=policy) as server:
         server.tool("write", write, PATH, required_capabilities=("filesystem.write",))
         with server.client() as client:

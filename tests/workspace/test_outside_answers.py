@@ -1,4 +1,4 @@
-"""A permission for folders outside the artist's roots ends with the client that got it."""
+"""A permission for folders outside the artist's roots applies only to the client that got it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from waiting import until
 
 
 def a_call(name: str) -> Peer:
-    """Return a peer. Each request of a client without a session has a peer of its own."""
+    """Return a new peer, as each request of a client without a session has."""
     return Peer("any", REVISION_2026_07_28, ClientInfo(), {}, TokenHolder(name, name))
 
 

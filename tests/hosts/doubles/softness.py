@@ -1,5 +1,4 @@
-"""Switches that make a double behave as badly as its application does, according to live
-reports."""
+"""Switches that give a double the faults of its application, according to live reports."""
 
 from __future__ import annotations
 
@@ -24,7 +23,7 @@ class Soft:
         self.cook_seconds = 0.0
         #: True while a window that isn't Qt's is waiting for the artist.
         self.native_dialog = False
-        #: The reports that are still to come.
+        #: The reports that haven't been sent yet.
         self.owed: list[tuple[float, Callable[[], object]]] = []
 
     def is_blank(self) -> bool:
@@ -41,7 +40,7 @@ class Soft:
             tell()
 
     def handle_events(self, seconds: float = 0.0) -> None:
-        """Send the reports that are late by that many seconds."""
+        """Send the reports that have been delayed for at least that many seconds."""
         due = [each for each in self.owed if monotonic() - each[0] >= seconds]
         self.owed = [each for each in self.owed if each not in due]
         for _, tell in due:

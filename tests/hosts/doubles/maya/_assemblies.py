@@ -1,4 +1,4 @@
-"""Scene assemblies: a node that shows one of several files below it, in a namespace of its own.
+"""Scene assemblies: a node that shows one of several files below it, in a separate namespace.
 
 The nodes of a file are members. They aren't saved with the scene, which keeps only edits of
 attributes, connections and parents. Renaming, deleting or copying a member isn't modeled. Nor is

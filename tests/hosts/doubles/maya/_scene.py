@@ -201,7 +201,8 @@ class Scene:
     references: list[str] = field(default_factory=list)
 
     def __deepcopy__(self, memo: object) -> Scene:
-        # Each step of undo copies the scene, and this is many times as fast as the usual way.
+        # Each undo step copies the scene, and pickling is many times as fast as the default way to
+        # copy.
         return pickle.loads(pickle.dumps(self, pickle.HIGHEST_PROTOCOL))
 
     # -- nodes --------------------------------------------------------------------------------

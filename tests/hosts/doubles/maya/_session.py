@@ -16,7 +16,7 @@ from ._scene import Scene, new_scene
 
 
 class Session(Soft):
-    """The only session of the process; ``reset`` makes it new."""
+    """The only session of the process; ``reset`` starts it afresh."""
 
     def __init__(self) -> None:
         self.reset()

@@ -215,7 +215,7 @@ def _open(path: str, prompt: bool) -> str:
     if prompt and not session.batch:
         raise RuntimeError("this would open a modal prompt: a file may have missing references")
     session.tell("scene", 5)
-    # Maya drops the open scene before it reads the other.
+    # Maya drops the open scene before it reads the new one.
     session.scene, session.file, session.modified = new_scene(), "", False
     session.flush()
     try:

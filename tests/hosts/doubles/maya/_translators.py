@@ -1,7 +1,7 @@
 """File translators: meshes and transforms as FBX, OBJ and Alembic.
 
 An OBJ is a real OBJ. An FBX begins as such a file does, with its units and up axis if they are set.
-The rest of it, and an Alembic file after its first bytes, is in a form of the double's own.
+The rest of it, and an Alembic file after its first bytes, is in the double's own format.
 """
 
 from __future__ import annotations

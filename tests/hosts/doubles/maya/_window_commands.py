@@ -182,7 +182,7 @@ def restore_controls(folder: str) -> None:
 
 
 def build(name: str, script: str) -> None:
-    """Build a control as Maya does when it shows one."""
+    """Build a control as Maya does when it shows the control."""
     session.windows["building"] = session.windows[name]
     try:
         exec(script, {})

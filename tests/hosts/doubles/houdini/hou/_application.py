@@ -44,7 +44,7 @@ class hipFile:
     def load(file_name, suppress_save_prompt=False, ignore_load_warnings=False):
         _prompt(suppress_save_prompt)
         _tell("BeforeLoad")
-        # Houdini drops the open scene before it reads the other.
+        # Houdini drops the open scene before it reads the new one.
         _replace(session.new_scene())
         try:
             data = Path(file_name).read_bytes()

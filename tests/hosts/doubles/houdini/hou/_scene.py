@@ -84,7 +84,8 @@ class Scene:
     last_id: int = 0
 
     def __deepcopy__(self, memo: object) -> Scene:
-        # Each step of undo copies the scene, and this is many times as fast as the usual way.
+        # Each undo step copies the scene, and pickling is many times as fast as the default way to
+        # copy.
         return pickle.loads(pickle.dumps(self, pickle.HIGHEST_PROTOCOL))
 
     def add(self, type: Type, name: str, parent: int | None) -> NodeData:

@@ -128,7 +128,7 @@ class Session(Soft):
 
 
 def guarded(cls):
-    """Make every public method of the class ask the session first."""
+    """Make every public method of the class check the session's rules before it runs."""
     for name, member in list(vars(cls).items()):
         if name.startswith("_"):
             continue

@@ -168,7 +168,7 @@ class SceneViewer(PaneTab):
         if first != last or not values["useResolution"]:
             raise NotImplementedError("the double doesn't model other flipbooks")
         # If the file's name has no variable for the frame number, the number goes before the
-        # ending.
+        # extension.
         output = Path(values["output"])
         numbered = output.with_name(f"{output.stem}.{int(first):04}{output.suffix}")
         numbered.write_bytes(_picture(*values["resolution"]))

@@ -1,5 +1,5 @@
 """The FBX plug-in: nodes with their surfaces' points. A file begins as an FBX does, with its units
-and up axis if they are set. The rest is in a form of the double's own."""
+and up axis if they are set. The rest is in the double's own format."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ _PICTURES = (b"\x89PNG", b"#?RADIANCE")
 
 
 class Wrapper(Strict):
-    """A material or map. It holds a number, and asks the scene each time."""
+    """A material or map. It holds a number, and reads its data from the scene on each access."""
 
     def __init__(self, id) -> None:
         self._id = id

@@ -1,8 +1,8 @@
 """``polyop``, ``meshop`` and related functions, as documented in MAXScript's help, and the result
 of collapsing a stack.
 
-A poly or a mesh is a base object of that kind, or a node that has one. Places are in the world for
-a node, in its own coordinates for a base object.
+A poly or a mesh is a base object of that kind, or a node that has one. Positions are in world
+coordinates for a node, and in local coordinates for a base object.
 """
 
 from __future__ import annotations
@@ -182,7 +182,7 @@ def free(mesh):
 
 
 def collapse(node, lowest) -> None:
-    """Collapse the stack up to the given place into the object."""
+    """Collapse the stack, up to the given modifier, into the object."""
     data = node._data
     made, type = data.polygons(), data.type
     for modifier in reversed(data.modifiers[lowest:]):

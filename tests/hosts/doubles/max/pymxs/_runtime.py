@@ -24,7 +24,7 @@ _MAGIC = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 class _Struct:
-    """A structure's functions, each of which asks the session first."""
+    """A structure's functions, each of which checks the session's rules before it runs."""
 
     def __init_subclass__(cls) -> None:
         members = {

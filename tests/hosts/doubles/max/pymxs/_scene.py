@@ -194,7 +194,7 @@ class NodeData:
     poly: Polygons | None = None
     hidden: bool = False
     xray: bool = False
-    #: Those of the nine channels that are locked: position, rotation and scale, each in X, Y, Z.
+    #: The locked channels, out of nine: position, rotation and scale, each in X, Y and Z.
     locks: list[int] = field(default_factory=list)
     modifiers: list[Modifier] = field(default_factory=list)
     layer: int | None = None
@@ -272,7 +272,7 @@ class Scene:
         before = decompose(self.local(node, frame))
         node.local = [[single(value) for value in row] for row in local]
         for component, value, was in zip(COMPONENTS, decompose(local), before, strict=True):
-            # Another parent at the same place changes no key.
+            # A new parent changes no key if it leaves the local transform as it is.
             same = all(abs(a - b) < 1e-4 for a, b in zip(value, was, strict=True))
             if component in node.keys and not same:
                 node.keys[component][frame] = value

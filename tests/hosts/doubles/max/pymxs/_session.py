@@ -166,7 +166,7 @@ class Session(Soft):
 
 
 class _Context:
-    """A context for ``with``."""
+    """A context manager for one of 3ds Max's ``with`` blocks."""
 
     def __enter__(self):
         session.guard("pymxs")
