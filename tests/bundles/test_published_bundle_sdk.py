@@ -1,5 +1,4 @@
-"""A bundle written with the published ``nimblebrain-bundle-sdk`` talks to callboard as its
-platform.
+"""A bundle written with the published ``nimblebrain-bundle-sdk`` has callboard as its platform.
 
 The SDK needs a different major version of ``mcp`` than our tests do, so the bundle runs in its own
 environment, which is made on the first run and reused afterwards.

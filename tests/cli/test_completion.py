@@ -144,8 +144,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no pseudo-terminals")
 @pytest.mark.parametrize("shell", SHELLS)
 def test_the_shell_itself_completes(shell: str, place: Path) -> None:
-    """The line on the page is written into the file that the page names, or typed if no file is
-    named."""
+    """The line on the page is written into the file that the page names, or else typed."""
     need(shell)
     (line,) = (
         line

@@ -1,5 +1,4 @@
-"""Two hostile clients send each other's ids and the ids of an honest client, over every transport.
-"""
+"""Two hostile clients send each other's and an honest client's ids, over every transport."""
 
 from __future__ import annotations
 

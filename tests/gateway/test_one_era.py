@@ -106,8 +106,7 @@ FORM = Ask("elicitation/create", {"message": "Who?", "requestedSchema": NAME})
 
 
 async def asks_unseen(ctx: Any, ask: Ask) -> Any:
-    """Ask as other vendors' hosts do, without checking the capabilities that the client declared.
-    """
+    """Ask as other vendors' hosts do, without checking the client's declared capabilities."""
     request = call_of(ctx).request
     return await request.session.ask_on(request.channel, ask)
 

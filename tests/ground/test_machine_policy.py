@@ -1,5 +1,4 @@
-"""The machine's policy is read only from a location that nobody but the administrator may write to.
-"""
+"""The machine's policy is read only from a location to which only an administrator may write."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""In OpenUSD, faults of meshes, files and whole stages are found and reported with their locations.
-"""
+"""In OpenUSD, faults of meshes, files and whole stages are reported with their locations."""
 
 from __future__ import annotations
 

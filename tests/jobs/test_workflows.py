@@ -110,8 +110,7 @@ def start(client, **inputs):
 
 
 def poll(client, id, ready):
-    """Return the run once ``ready`` is true for it. Like any client, this polls the run's status.
-    """
+    """Poll the run's status, as any client does. Return the run once ``ready`` is true for it."""
     latest = []
 
     def ready_run():

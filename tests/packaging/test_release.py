@@ -1,5 +1,4 @@
-"""Everything that a release publishes is built in the same way as for a release, and tested on its
-own."""
+"""Everything that a release publishes is built as for a release, and tested on its own."""
 
 from __future__ import annotations
 

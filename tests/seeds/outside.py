@@ -180,8 +180,8 @@ class Program:
 
 
 class Outside:
-    """The programs on which the statements are tested. Each starts when a statement first needs it.
-    """
+    """The programs on which the statements are tested. Each starts when a statement first needs
+    it."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.home = folder, folder / "home"

@@ -62,8 +62,7 @@ def unloaded_and_loaded(o: Outside) -> list[list[str]]:
 
 @cache
 def edited(o: Outside) -> tuple[list[str], list[str]]:
-    """Return the names that are listed after an edit of the prompts, and after an edit of the skill
-    itself."""
+    """Return the names listed after an edit of the prompts, and after one of the skill itself."""
     _, skill, one, _ = listening(o)
     names(one)
     file = skill / "p.yaml"

@@ -20,8 +20,7 @@ def flat(width: int, height: int, color: bytes = RED) -> Picture:
 
 
 def with_square(color: bytes = WHITE) -> Picture:
-    """Return a picture of 80 by 40 pixels: a square of 10 by 10 at (20, 10), on a red background.
-    """
+    """Return an 80 by 40 picture: a square of 10 by 10 pixels at (20, 10), on a red background."""
     row, marked = RED * 80, RED * 20 + color * 10 + RED * 50
     return Picture(80, 40, row * 10 + marked * 10 + row * 20)
 

@@ -1,5 +1,4 @@
-"""A folder below a root is created when a file is written into it. Other folders are never created.
-"""
+"""A folder below a root is created when a file is written into it. No other folder is created."""
 
 from __future__ import annotations
 
