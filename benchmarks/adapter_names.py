@@ -40,9 +40,9 @@ LIMIT = 240
 
 
 def sites(host: str) -> Iterator[tuple[str, str, int, str]]:
-    """Yield the kind, file, place in its bytes and text of each of the application's names in an
-    adapter's code. A flag's text is ``command.flag``, and a name's begins with the names before
-    it."""
+    """For each of the application's names in an adapter's code, yield its kind, its file, its
+    offset in bytes, and its text. The text of a flag is ``command.flag``. The text of any other
+    name begins with the names before it."""
     ours = names.own_words() | names.defined(host)
     theirs = names.known(host) | told_by(host)
     types, given = node_types(host), names_given(host)
@@ -91,15 +91,15 @@ def sites(host: str) -> Iterator[tuple[str, str, int, str]]:
 
 
 def told_by(host: str) -> set[str]:
-    """Of the names without a source, return those that belong to the application."""
+    """Return the names without a source that belong to the application."""
     told = json.loads((names.HERE / "facts/unsourced.json").read_text("utf-8"))[host]
     no = ("names that callboard gives", "suffixes of files", "Python's")
     return {name for reason, words in told.items() if reason not in no for name in words.split()}
 
 
 def names_given(host: str) -> set[str]:
-    """Return the names in an adapter that callboard gives. As a dictionary's key, such a name is
-    callboard's own, even if the application has it too."""
+    """Return the names in an adapter that callboard itself defines. As a dictionary's key, such a
+    name is callboard's own, even if the application has it too."""
     told = json.loads((names.HERE / "facts/unsourced.json").read_text("utf-8"))[host]
     return {*told["names that callboard gives"].split()}
 
@@ -126,7 +126,7 @@ def node_types(host: str) -> set[str]:
 
 
 def versions(host: str) -> dict[str, Any]:
-    """Return, for each version with facts, a function that says whether these contain a name."""
+    """Return, for each version with facts, a function that checks whether they contain a name."""
     told = names.facts(host)
     if host == "max":
         every = {
@@ -220,7 +220,8 @@ def spellings(text: str) -> set[str]:
 
 
 def planned(host: str, count: int, seed: int) -> list[Mistake]:
-    """Draw places of each kind in turn. At every second place, the wrong name exists elsewhere."""
+    """Draw names of each kind in turn. Every second one is replaced with a name that the
+    application has, the others with names that don't exist."""
     chance = random.Random(f"{host} {seed}")
     by_kind: defaultdict[str, list[Any]] = defaultdict(list)
     for each in sites(host):
@@ -256,7 +257,7 @@ def misspelled(word: str, host: str, chance: random.Random) -> str:
 def another(
     host: str, kind: str, text: str, places: dict[str, list[Any]], chance: random.Random
 ) -> str | None:
-    """Return another name of the same kind, or None."""
+    """Return a different name of the same kind, or None if there is none."""
     told = names.facts(host)
     command, _, flag = text.rpartition(".")
     if kind == "flag":
@@ -333,8 +334,8 @@ def outcome(run: Run, mistake: Mistake) -> list[str]:
 
 
 def failing(tree: Path, host: str, path: str) -> str:
-    """Return the name of the first of the names' tests that fails with a tree's file at ``path``,
-    or an empty string."""
+    """Return the name of the first test of names that fails when ``path`` has the given tree's
+    code, or an empty string."""
     trees, where = names.trees(host), path.partition("/callboard_")[2].partition("/")[2]
     right = trees[where]
     trees[where] = ast.parse((tree / path).read_text("utf-8"))

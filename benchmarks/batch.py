@@ -61,7 +61,7 @@ def make(folder: Path, host: str, count: int) -> list[str]:
 
 
 def timed(work: Callable[[], None]) -> float:
-    """Return the seconds that ``work`` takes."""
+    """Return the duration of ``work`` in seconds."""
     began = perf_counter()
     work()
     return perf_counter() - began

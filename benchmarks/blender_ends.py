@@ -5,9 +5,9 @@
 A loop, an operator that loops, a sleep, a render by a tool and a render by a script are each
 stopped by Escape (held by xdotool), by ``callboard stop``, by the end of the client's session and
 by the limit of 30 s. Columns: seconds until the client was answered and until the window was
-redrawn with the change undone, the answer, how long another client waited before being refused as
-busy, the first time and later, and how late a thread that only sleeps was woken, here and inside
-Blender.
+redrawn with the change undone, the answer, how long a second client waited before it was refused
+because the host was busy (the first time, and later), and how late a thread that only sleeps was
+woken, in this program and inside Blender.
 
 Needs Blender, Xvfb and xdotool; ``CALLBOARD_BLENDER_ROOM`` names another Blender's folder.
 """
@@ -74,14 +74,14 @@ HOLDS = {
     "render in a script": "bpy.ops.render.render()",
 }
 WAYS = ("escape", "stop", "session", "limit")
-#: Seconds that each way may take beyond the call's limit, and the limit itself.
+#: Seconds that each way of stopping may take beyond the call's limit, and the limit itself.
 PATIENCE, LIMIT = 20.0, 30.0
 RENDERS = "answer = bpy.app.is_job_running('RENDER')"
 FREE = f"{RENDERS}\nanswer = not answer and bpy.data.objects['Cube'].location.x == 0"
 
 
 class Beside:
-    """A second client, which reads the scene again and again, and a thread that only sleeps."""
+    """A second client, which reads the scene repeatedly, and a thread that only sleeps."""
 
     def __init__(self, client: FakeClient) -> None:
         self.client, self.over = client, threading.Event()

@@ -188,7 +188,7 @@ def measure_theirs(gui: Gui, calls: int) -> Any:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     gui.run(
-        # The add-on imports requests, for web services that are not called here.
+        # The add-on imports the package requests, for web services that aren't called here.
         f"sys.path.append({site!r})\n"
         f"import importlib.util\nspec = importlib.util.spec_from_file_location('theirs', "
         f"{str(addon)!r})\ntheirs = importlib.util.module_from_spec(spec)\n"

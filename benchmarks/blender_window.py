@@ -62,7 +62,7 @@ CHANGING = (
     "recover",
     "open",
 )
-#: The artist's own ways to open another scene, under their names in the menus.
+#: The artist's own ways to open a different scene, by their names in the menus.
 LOADS = {
     "new": "bpy.ops.wm.read_homefile(load_ui={ui})",
     "revert": "bpy.ops.wm.revert_mainfile()",

@@ -20,7 +20,7 @@ from statistics import median
 from load_client import Connection, Target
 from server_process import ServerProcess
 
-#: For each way to hold the main thread: maximum milliseconds for every answer but the first.
+#: Maximum milliseconds for every answer but the first, for each way to hold the main thread.
 LATER = {"asleep": 50.0, "operator": 50.0, "rendering": 50.0, "spinning": 150.0}
 FIRST = 400.0
 

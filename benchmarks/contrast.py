@@ -3,7 +3,7 @@
     QT_QPA_PLATFORM=offscreen python benchmarks/contrast.py
 
 The first rows are FreeCAD's own themes in its real window. The others are palettes of applications
-that can't run here, in Qt's own style. WCAG 2.2 asks for 4.5. Needs the extra ``ui``; FreeCAD's
+that can't run here, in Qt's own style. WCAG 2.2 requires 4.5. Needs the extra ``ui``; FreeCAD's
 rows need FreeCAD, Xvfb and xdotool.
 """
 

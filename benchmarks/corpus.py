@@ -1,4 +1,4 @@
-"""Tries every tool that changes something on each file in a folder, and reports anything that is
+"""Tests every tool that changes something on each file in a folder, and reports anything that is
 lost.
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
@@ -6,23 +6,23 @@ lost.
         [--replay JSON]
 
 Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each file.
-With ``--host openusd``, the OpenUSD host opens the USD files. Each file is changed in a process of
-its own, through the host as a server calls it. The seed determines which tools and arguments are
+With ``--host openusd``, the OpenUSD host opens the USD files. Each file is changed in a separate
+process, through the host, as a server calls it. The seed determines which tools and arguments are
 drawn. All of the file's contents are compared before and after each change, and again after undo. A
 process without callboard then reads the saved file. A failure is one of:
 
 * a traceback, or a process that died
 * ``verified: false`` without a ``doubt``
 * something else was lost: a datablock, or a value that the tool isn't meant to change
-* something outside of the scene at hand was changed
+* something outside of the current scene was changed
 * a refused call changed something
 * undo wasn't exact
 * another process found something else in the saved file
 
-The first failure of each kind is tried again with fewer calls, and then with fewer objects. The
+The first failure of each kind is retried with fewer calls, and then with fewer objects. The
 shortest sequence that still fails is reported with its file and its calls, for ``--replay``. Prints
 counts, the doubts, and the refusals by reason, and exits with 1 if anything failed. A new tool is
-tried without being named here. A tool that removes something on purpose must be listed in ``MAY``
+tested without being named here. A tool that removes something on purpose must be listed in ``MAY``
 in its host's module.
 """
 
@@ -140,7 +140,7 @@ class Arguments:
 
 
 class Trial:
-    """Changes to one file in this process. ``told`` is the report on them."""
+    """Changes one file in this process. ``told`` is the report on the changes."""
 
     def __init__(self, stage: Any, log: Path) -> None:
         self.stage = stage
@@ -263,7 +263,7 @@ def difference(before: Any, after: Any) -> str:
 
 
 def work(job: dict[str, Any]) -> dict[str, Any]:
-    """Do a job in this process, and return the report on it."""
+    """Run a job in this process, and return the report on it."""
     module = importlib.import_module(f"corpus_{job['host']}")
     with TemporaryDirectory(prefix="callboard-corpus-", ignore_cleanup_errors=True) as folder:
         stage = module.Stage(Path(folder))
@@ -286,7 +286,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
 
 
 class Corpus:
-    """Runs jobs, each in a process of its own."""
+    """Runs each job in a separate process."""
 
     def __init__(self, host: str, python: str, folder: Path) -> None:
         self._host = host
@@ -351,8 +351,7 @@ class Corpus:
 
 
 def general(reason: str) -> str:
-    """Return the reason with its names and numbers replaced, so that similar reasons become
-    equal."""
+    """Return the reason with its names and numbers replaced, which makes similar reasons equal."""
     return re.sub(r"\d+(\.\d+)?", "N", re.sub(r"(?<!n)'[^']*'|\"[^\"]*\"|/[\w/.-]+", "…", reason))[
         :170
     ]

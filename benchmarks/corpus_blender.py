@@ -79,15 +79,15 @@ DEPTH = 9
 #: may remove from existing datablocks, or change in linked datablocks and outside of the scene.
 MAY = {
     "scene__delete": "",
-    # With ``delete_empty``, the group itself goes, too.
+    # With ``delete_empty``, the group itself is deleted, too.
     "structure__remove_from_group": (
         r"Collection\.($|(collection_)?(objects|children))"
         r"|Scene\.(collection|view_layers\[[^]]*\]\.layer_collection)\b.*children\["
     ),
-    # The former world is kept.
+    # The tool keeps the former world, by giving it a fake user.
     "lights__set_environment": r"World\.use_fake_user",
     "materials__.*|scene__set_material_color": r"\w+\.(materials|material_slots|node_tree\.links)",
-    # A value takes the place of the nodes that gave it.
+    # A constant value replaces the nodes that computed the value.
     "materials__set(_texture)?": r"Material\.node_tree\.nodes",
     "attributes__set": r"Object\.\['ATTRIBUTE'\]",
     "cameras__set": r"Scene\.camera$|Camera\.dof\.focus_object",
@@ -100,9 +100,9 @@ MAY = {
         # The scene's own collection, which is first read as a part of the view layer.
         r"|Scene\.view_layers\[[^]]*\]\.layer_collection\.collection\.(objects|collection_objects)"
     ),
-    # With the scheme "none".
+    # If the scheme is "none", the subdivision is a modifier.
     "geometry__subdivide": r"Object\.modifiers",
-    # Blender's own command also keeps a child's place, whatever scene the child is in.
+    # Blender's own command also keeps the position of a child, whatever scene the child is in.
     "geometry__apply_scale": r"Object\.matrix_parent_inverse",
     # A particle system is a modifier, too.
     "(geometry|blender_modelling)__remove_modifier": r"Object\.(modifiers|particle_systems)",
@@ -495,7 +495,7 @@ class Stage:
             if any(re.match(each, where) for each in may):
                 continue
             if new is not None and (key, unquoted(path)) in moving:
-                continue  # Keys and drivers act at the new frame, in linked data too.
+                continue  # Keys and drivers set the values for the new frame, in linked data too.
             name = f"{before.names[key]} {where}: {old} -> {new}"
             if new is None:
                 yield f"lost: {name}"

@@ -10,8 +10,8 @@ call into a module other than the previous call's. Each row shows the round with
 switches, because a busy machine only adds steps of the loop and the watcher to a request.
 
 The gateway is measured in this process too, in front of a host in another process.
-``install-skill`` runs in a process of its own, as a user starts it, and is counted from its first
-import.
+``install-skill`` runs in a separate process, as when a user starts it, and is counted from its
+first import.
 
 ``--tree`` names another checkout, even an older one, so that the costs before and after a change
 can be compared.
@@ -378,7 +378,7 @@ def install_counts(tree: Path) -> Count:
 
 
 def install(tree: str, bundle: str) -> None:
-    """Run ``callboard install-skill`` in a process of its own."""
+    """Run ``callboard install-skill`` in a separate process."""
     use(Path(tree))
     profile = Profile(Path(tree))
     profile.install()
@@ -402,7 +402,7 @@ def parts(tree: Path) -> list[str]:
 
 def named(name: str, *homes: str) -> Any:
     """Return the object with that name, from the first of the modules that exists. The module of
-    older trees comes first, because the newer one may be installed beside them."""
+    older trees is first, because the newer one may be installed as well."""
     for home in homes:
         try:
             return getattr(import_module(home), name)

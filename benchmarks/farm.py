@@ -5,8 +5,8 @@ calls on one host and on two. Needs the extras ``farm`` and ``usd``.
 
 ``--scale`` measures the figures of docs/scale.md instead: the cost of each task for the scheduler
 and the client, with two hosts and with many stand-ins. Stand-ins are Dask workers in one process
-that answer at once, and claim to have worked for the requested time. The bytes on the wire are
-everything that goes over this machine's loopback interface. To keep other traffic off it, use
+that answer at once, and claim to have worked for the requested time. The bytes on the wire include
+everything that is sent over this machine's loopback interface. To keep other traffic off it, use
 ``unshare -rn sh -c 'ip link set lo up; python benchmarks/farm.py --scale'``.
 """
 
@@ -173,7 +173,7 @@ def run(
 
 
 class Used(NamedTuple):
-    """Processor seconds, bytes of memory held now, and bytes sent since the start."""
+    """The processor seconds used so far, the bytes of memory in use, and the bytes sent so far."""
 
     scheduler: float
     client: float
@@ -299,7 +299,7 @@ async def stand_in(scheduler: str, count: int) -> None:
 
 
 def without_a_farm(count: int) -> None:
-    """Print the client's own costs for ``count`` tasks, and for reading their report again."""
+    """Print the client's own costs for ``count`` tasks, and for reading the report on them."""
     held, began = psutil.Process().memory_info().rss, perf_counter()
     tasks = tasks_over([f"1-{count}"])
     took = perf_counter() - began

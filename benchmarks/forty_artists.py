@@ -1,8 +1,8 @@
-"""A week of work by forty artists, and one report on it: how long the report takes, whether it
-counts every call once, and whether it contains a secret.
+"""A week of work by forty artists, and one report on it: measures how long the report takes, and
+checks that it counts every call once and contains no secret.
 
-Each artist has a home of their own with the records of five days. The last ten artists' records are
-in files of JSON lines, as the setting ``records_to`` makes them.
+Each artist has a separate home with the records of five days. The last ten artists' records are in
+files of JSON lines, as the setting ``records_to`` makes them.
 
     python benchmarks/forty_artists.py [--artists 40] [--calls 500]
 """
@@ -61,7 +61,7 @@ def main() -> int:
 
 
 def written(folder: Path, number: int, calls: int, *, lines: bool) -> str:
-    """Write one artist's week, and return the place to read it from."""
+    """Write the records of one artist's week, and return the path or address to read them from."""
     chance = random.Random(number)
     records = [record(number, day, chance) for day in range(DAYS) for _ in range(calls)]
     home = folder / f"artist{number}"

@@ -27,7 +27,7 @@ from hosts.freecad_rig import MOVER, THEMES, FreeCAD, freecad
 from needed import missing
 
 #: The artist's keys, with one act on each line. ``>`` moves the mouse over the view, ``<`` clicks
-#: there. The other words are methods of ``Artist``.
+#: there. The other names are methods of ``Artist``.
 HARMLESS = (
     "> >",
     "> <",
@@ -162,8 +162,9 @@ class Artist:
             self.app.run("")
 
     def _view(self) -> list[int]:
-        """Return the place and the size of the view on the screen. ``MOVER`` covers its left part.
-        Below it are the documents' tabs, and a click on one of them may close the document."""
+        """Return the position and the size of the view on the screen. ``MOVER`` covers its left
+        part. Below it are the documents' tabs, and a click on one of them may close the document.
+        """
         place: list[int] = self.app.run(VIEW)
         return place
 
@@ -189,7 +190,7 @@ class Artist:
             "document = FreeCAD.ActiveDocument\n"
             "answer = [mover.begun, mover.moves, mover.held, document and document.UndoNames]"
         )
-        # A dialog that opens takes the mouse from the drag.
+        # If a dialog opens, it ends the drag, because it gets the mouse.
         if begun > before[0] and moves > before[1] and not held and names:
             self.drags += 1
             # In a wild round a client may have opened the file again.

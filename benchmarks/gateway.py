@@ -94,7 +94,7 @@ def growth(sizes: list[int]) -> dict[str, float]:
                 "search": {"name": "tools__search", "arguments": {"query": "echo value"}},
             }
             for name, call in own.items():
-                client.exchange("tools/call", call)  # with this call, the gateway learns the lists
+                client.exchange("tools/call", call)  # this call makes the gateway fetch the lists
                 took = timed(partial(client.exchange, "tools/call", call))
                 figures[f"{name} among {size}, median ms"] = took
             figures[f"gateway with {size}, MiB"] = gateway.status("VmRSS") / 1024

@@ -3,11 +3,11 @@
     python benchmarks/gateway_storm.py [--seconds N] [--changes N] [--hosts N] [--pause N]
         [--calm N]
 
-Hosts and the gateway are killed, suspended and restarted in random order. Each host has a scene
-of its own, and three clients that keep using the host's name: one in a session, one without
-sessions, and one with `tools__call`. The host that makes a change records it in a file. Prints the
-answers that the clients got, and exits with 1 if a change was made in another scene, twice, or
-never although it was confirmed. Needs the extra `usd`.
+Hosts and the gateway are killed, suspended and restarted in random order. Each host has its own
+scene, and three clients that keep using the host's name: one in a session, one without sessions,
+and one with `tools__call`. The host that makes a change records it in a file. Prints the answers
+that the clients got, and exits with 1 if a change was made in another scene, twice, or never
+although it was confirmed. Needs the extra `usd`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from callboard_testing.fake_client import FakeClient  # noqa: E402
 from e2e.serving import Program, callboard, environment  # noqa: E402
 
 WAYS = ("session", "stateless", "tools__call")
-#: Error messages that say that nothing was changed, or that the outcome isn't known.
+#: Error messages which state that nothing was changed, or that the outcome isn't known.
 TRUE_ERRORS = (
     "not that scene",
     "host offline",
@@ -80,7 +80,7 @@ def change(change: str, ctx):
 
 
 class Life:
-    """A program that is killed, suspended and started again."""
+    """A program that is killed, suspended and restarted."""
 
     def __init__(self, command: list[str], env: dict[str, str], chance: random.Random) -> None:
         self._program = Program(command, env)
@@ -277,8 +277,8 @@ class Storm:
         self.suffered[what] += 1
 
     def judged(self) -> Counter[str]:
-        """Return the number of changes, and of each fault in them, according to the hosts'
-        records."""
+        """Return the number of changes and the number of faults of each kind, according to the
+        hosts' records."""
         verdict: Counter[str] = Counter()
         scenes = {change: str(each.scene) for each in self.workers for change in each.asked}
         made: Counter[str] = Counter()

@@ -4,17 +4,17 @@ It measures calls, then sessions, failures and exports, in rounds, on a real Ope
 
     python benchmarks/growth.py [--factor 1] [--rounds 9] [--kind calls …]
 
-Each kind has a server of its own. First the server is called until everything that it keeps on
-purpose is full: SQLite's cache of the records (2 MB) and, for exports, the latest 1,000 changes
-(0.4 MB), which the panel shows. Otherwise each record or change would look like a leak. After the
-first third of the rounds, a line is fitted to the memory that the process holds at the end of each
-round. The line may rise by ``ALLOWED`` bytes for each call, session, failure or export. The
-allocator takes memory in chunks of a megabyte, so a larger factor gives a more exact result: in
+Each kind is measured on a separate server. First the server is called until everything that it
+keeps on purpose is full: SQLite's cache of the records (2 MB) and, for exports, the latest 1,000
+changes (0.4 MB), which the panel shows. Otherwise each record or change would look like a leak.
+After the first third of the rounds, a line is fitted to the memory that the process holds at the
+end of each round. The line may rise by ``ALLOWED`` bytes for each call, session, failure or export.
+The allocator takes memory in chunks of a megabyte, so a larger factor gives a more exact result: in
 long runs a session costs 11 bytes, in short ones up to 104.
 
-Failures ask for names from a fixed set, because OpenUSD keeps 100 to 200 bytes for every name that
-it has ever been asked for. It also keeps 20 to 100 bytes for every stage that it flattens, even in
-a program without callboard, and every export flattens a stage.
+The failing calls use names from a fixed set, because OpenUSD keeps 100 to 200 bytes for every name
+that was ever looked up. It also keeps 20 to 100 bytes for every stage that it flattens, even in a
+program without callboard, and every export flattens a stage.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ LIST = {"name": "scene__list_objects", "arguments": {}}
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--factor", type=float, default=1.0, help="factor for the rounds' length")
+    parser.add_argument("--factor", type=float, default=1.0, help="factor for the length of rounds")
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--kind", nargs="+", choices=tuple(AMOUNTS), default=list(AMOUNTS))
     parser.add_argument("--tree", type=Path, help="another checkout, already set up, to measure")

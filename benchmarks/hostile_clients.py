@@ -2,13 +2,13 @@
 
     python benchmarks/hostile_clients.py [--seconds N] [--seed N] [--pause N]
 
-Each client has its own token and its own process, and uses every way in: a host, the same host
-behind the gateway, REST and the stdio bridge, with sessions and without. Every answer, log line and
-progress message of a client's work contains the client's mark. All ids are published: the hostile
-clients send each other's and the honest client's ids in random requests. They are quiet for a
-quarter of the time. The first turn, of 20 seconds, is the warm-up. Prints what each did and how
-long the honest client waited, and exits with 1 if a mark or a result reached another client, or if
-work didn't end the way its owner chose. Needs the extra `usd`.
+Each client has its own token and its own process, and uses every way to connect: a host, the same
+host behind the gateway, REST and the stdio bridge, with sessions and without. Every answer, log
+line and progress message of a client's work contains the client's mark. All ids are published: the
+hostile clients send each other's and the honest client's ids in random requests. They are quiet for
+a quarter of the time. The first turn, of 20 seconds, is the warm-up. Prints the actions of each
+client and how long the honest client waited, and exits with 1 if a mark or a result reached another
+client, or if work didn't end the way its owner chose. Needs the extra `usd`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def fail(text):
 
 @dataclass(frozen=True)
 class Place:
-    """The servers and the times that the three clients share."""
+    """The servers that the three clients use, and the schedule that they follow."""
 
     home: Path
     host: str
@@ -299,7 +299,7 @@ class Seen:
 
     did: Counter[str] = field(default_factory=Counter)
     breaches: list[str] = field(default_factory=list)
-    #: The seconds that each quick request took, by part.
+    #: The duration of each quick request in seconds, by part.
     waited: dict[str, list[float]] = field(default_factory=lambda: {"quiet": [], "attack": []})
 
 
@@ -469,7 +469,8 @@ def _structured(reply: Reply) -> Any:
 
 
 YES: Json = {"approve": {"action": "accept", "content": {}}}
-#: Requests with an id from another client, by what they would do to that client's work.
+#: Requests with an id from another client, by the effect that they would have on that client's
+#: work.
 BY_ID: tuple[tuple[str, str, Callable[[str], Json]], ...] = (
     ("read", "tools/call", lambda id: {"name": "jobs__status", "arguments": {"job_id": id}}),
     ("read", "tools/call", lambda id: {"name": "workflows__status", "arguments": {"run_id": id}}),
@@ -480,7 +481,7 @@ BY_ID: tuple[tuple[str, str, Callable[[str], Json]], ...] = (
     ("cancel", "tasks/cancel", lambda id: {"taskId": id}),
     ("answer", "tasks/update", lambda id: {"taskId": id, "inputResponses": YES}),
 )
-#: Requests without an id, whose answers must contain only the asking client's own things.
+#: Requests without an id. The answers must contain only data that belongs to the requesting client.
 AT_LARGE: tuple[tuple[str, Json], ...] = (
     ("resources/read", {"uri": "log://recent"}),
     ("resources/read", {"uri": "host://waiting"}),

@@ -45,8 +45,7 @@ class Measured:
         return len(self.latencies) / self.seconds
 
     def percentile(self, share: float) -> float:
-        """Return the latency in milliseconds within which a ``share`` (0 to 1) of the answers
-        arrived."""
+        """Return the milliseconds within which the given share (0 to 1) of the answers arrived."""
         ordered = sorted(self.latencies)
         return ordered[min(len(ordered) - 1, int(share * len(ordered)))] * 1000
 

@@ -3,19 +3,19 @@
     python benchmarks/mutations.py FOLDER [--count 100] [--seed 1] [--limit 60]
     python benchmarks/mutations.py FOLDER --at REV --missed OTHER
 
-Mistakes are spread over `core` and `hosts` in proportion to their lines: another operator, a
-negated condition, another constant, an omitted statement or return value. Messages and type hints
-stay as they are. FOLDER keeps a clone of this repository's last commit, the plan and every outcome.
-A second run of the program continues where the first one ended.
+Mistakes are spread over `core` and `hosts` in proportion to their lines: a different operator, a
+negated condition, a different constant, an omitted statement or return value. Messages and type
+hints stay as they are. FOLDER keeps a clone of this repository's last commit, the plan and every
+outcome. A second run of the program continues where the first one ended.
 
-First the quick tests run once, with a probe at the place of each mistake. Then each
-mistake is made in the clone. Of the tests that `tests/touched.py` picks for the mistake's file,
-those that reach its place are run: the others can't notice it.
+First the quick tests run once, with a probe at the location of each mistake. Then each mistake is
+made in the clone. Of the tests that `tests/touched.py` picks for the mistake's file, those that
+reach the changed code are run, because the others can't notice it.
 
-The second form says what an earlier commit's tests would have noticed. It takes the mistakes that
-the tests of another run, in the folder OTHER, didn't catch. It looks for the same code at that
-commit, makes each mistake there, and runs all of that commit's quick tests that reach it. Code
-that didn't exist yet is counted as `absent`.
+The second form shows which mistakes the tests of an earlier commit would have noticed. It takes the
+mistakes that the tests of another run, in the folder OTHER, didn't catch. It looks for the same
+code at that commit, makes each mistake there, and runs all of that commit's quick tests that reach
+it. Code that didn't exist yet is counted as `absent`.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def around(root: Path, mistake: Mistake) -> list[str]:
 
 
 def moved(plan: list[Mistake], root: Path) -> list[Mistake | None]:
-    """For each mistake in this commit, return the same mistake in another tree, or None."""
+    """For each mistake in this commit, return the same mistake in a different tree, or None."""
     there: defaultdict[tuple[str, str], list[Mistake]] = defaultdict(list)
     for top in ("core", "hosts"):
         for path in sorted((root / top).rglob("*.py")):
@@ -252,7 +252,7 @@ class Run:
             return code, output.read()
 
     def trace(self, words: list[str]) -> None:
-        """Run the tests once with a probe at the place of each mistake."""
+        """Run the tests once with a probe at the location of each mistake."""
         file = self.folder / "hits"
         file.unlink(missing_ok=True)
         (self.tree / "core" / "mutation_probe.py").write_text(PROBE.format(file=str(file)), "utf-8")
@@ -260,7 +260,7 @@ class Run:
         for number, mistake in enumerate(self.plan):
             by_file[mistake.path].append(number)
         for numbers in by_file.values():
-            # From the end of each file, so that earlier places don't move.
+            # From the end of each file, so that the positions of earlier mistakes don't change.
             for number in sorted(numbers, key=lambda each: -self.plan[each].start):
                 self.plan[number].put(self.tree, self.plan[number].probe(number))
         self.pytest("-p", "mutation_probe", "-m", QUICK, "-n", "4", *words)
@@ -336,7 +336,7 @@ class Run:
 
 
 def prepared(folder: Path, asked: argparse.Namespace) -> list[Mistake]:
-    """Return the plan, and make a clone for each worker beside it."""
+    """Return the plan, and make a clone for each worker in the same folder."""
     plan, trees = folder / "plan.json", [folder / name for name in WORKERS]
     if not plan.exists():
         folder.mkdir(parents=True, exist_ok=True)

@@ -4,8 +4,8 @@ process.
     python benchmarks/overviews.py FOLDER [--files N] [--objects N]
 
 Each .blend file below FOLDER is opened in both processes. callboard's answers about the open file
-and about the file on disk are compared with what ``bpy`` itself says. Then a scene of 50,000
-objects is made, and the time of both tools and of their longest slice of the main thread is
+and about the file on disk are compared with the data that ``bpy`` itself reports. Then a scene of
+50,000 objects is made, and the time of both tools and of their longest slice of the main thread is
 printed. Prints each difference, and exits with 1 if there was one. Needs the extra ``blender``.
 """
 
@@ -165,7 +165,7 @@ def _worker(side: str) -> None:
 
 
 def _ask(side: str, paths: list[str]) -> dict[str, Any]:
-    """Return the answers by path. A file that makes the process crash has none."""
+    """Return the answers by file path. A file that makes the process crash has no answer."""
     told: dict[str, Any] = {}
     while paths:
         done = subprocess.run(

@@ -1,9 +1,10 @@
-"""As a user of a machine with a policy, starts everything that serves, and tries to weaken each of
-the policy's 14 locks in every way that a user can. Prints how many locks held in each start.
+"""Acts as a user of a machine with a policy. Starts every program that serves, and tries to weaken
+each of the policy's 14 locks in every way that a user can. Prints how many locks held in each
+start.
 
-The policy is a real one: root's file ``/etc/callboard/policy.yaml``, in a mount namespace that
-ends with this program. The attacker is another user. Needs root on Linux, and the extra ``usd``;
-with the extras ``blender`` and ``farm``, and Blender's program, those starts are tried, too.
+The policy is a real one: root's file ``/etc/callboard/policy.yaml``, in a mount namespace that ends
+with this program. The attacker is another user. Needs root on Linux, and the extra ``usd``; with
+the extras ``blender`` and ``farm``, and Blender itself, it tests those starts, too.
 
     python benchmarks/policy_starts.py [--python /usr/bin/python3] [--start run] [--way flags]
 
@@ -68,8 +69,8 @@ tools:
   - {{name: who, description: Says whose this is., affinity: any, read_only_hint: true}}
 """
 WHO = "def main():\n    return {{'of': {of!r}}}\n"
-#: A tool of the studio's. It runs in the host's process, and reports which locks hold there; with
-#: ``panel`` it first does what somebody at the panel can do to weaken them.
+#: One of the studio's own tools. It runs in the host's process, and reports the locks that hold
+#: there. With ``panel``, it first does everything that somebody at the panel can do to weaken them.
 LOOK_TOOLS = """
 tools:
   - name: look
@@ -163,7 +164,7 @@ def all_local():
     return bool(listening) and all(each == "0100007F" for each in listening)
 """
 READ = "def main(path):\n    return {'path': path}\n"
-#: A user's own program, with its own idea of every setting.
+#: A user's own program, which has its own value for every setting.
 PROGRAM = """
 import json, sys
 from callboard.config import McpHttpConfig, PolicyLocks
@@ -177,7 +178,7 @@ print(json.dumps({"url": handle.mcp_url(), "token": handle.token}), flush=True)
 sys.stdin.read()
 handle.shutdown()
 """
-#: What ``blender --background`` runs: the add-on's own server.
+#: The code that ``blender --background`` runs, which starts the add-on's own server.
 IN_BLENDER = """
 import json, sys
 sys.path[:0] = json.loads({path!r})
@@ -196,7 +197,7 @@ WEAK = {
     "deny": [],
     "allow": ["network", "script.execute"],
 }
-#: Settings that belong only in a policy, as somebody would write them in a file of their own.
+#: Settings that belong only in a policy, as a user would write them in a settings file.
 OWN_WORDS = """
 enabled: true
 site: {base}/mine
@@ -237,8 +238,8 @@ def main() -> int:
 
 
 def tried(machine: Machine, start: str, way: str) -> int:
-    """Try one way to weaken everything in one start, under each policy. Print a line, and return
-    how many locks gave way."""
+    """Try one way to weaken all locks in one start, under each policy. Print a line, and return the
+    number of locks that were weakened."""
     if (why := STARTS[start].missing()) is not None:
         print(f"{start:20} {way:24} not here: {why}", flush=True)
         return 0
@@ -405,7 +406,7 @@ class Machine:
                 process.communicate()
 
     def callboard(self, attack: Attack, *words: str) -> str:
-        """Run a command to its end, and return what it says. Raises NotStarted if it fails."""
+        """Run a command to its end, and return its output. Raises NotStarted if it fails."""
         with self.program(attack, self.python, "-m", "callboard", *words) as process:
             told, _ = process.communicate(timeout=180)
         if process.returncode:
@@ -476,8 +477,8 @@ def flags(machine: Machine) -> Attack:
 
 
 def in_file(place: str, words: str = "") -> Callable[[Machine], Attack]:
-    """Return the way that uses a settings file at that place. The file has the settings that are
-    allowed there, or else ``words``."""
+    """Return the way that uses a settings file of that kind: of the user, a project or a site. The
+    file has ``words``, or by default the settings that are allowed there."""
 
     def way(machine: Machine) -> Attack:
         attack, mine = Attack(machine), machine.base / "mine"
@@ -507,7 +508,7 @@ def in_file(place: str, words: str = "") -> Callable[[Machine], Attack]:
 
 
 def same_names(machine: Machine) -> Attack:
-    """Skills and bundles with the studio's names, everywhere that they are looked for."""
+    """Put skills and bundles with the studio's names in every folder that is searched for them."""
     attack, mine = Attack(machine), machine.base / "mine"
     skills = f"{mine}/skills"
     for name in ("CALLBOARD", "DCC_MCP", "DCC_MCP_OPENUSD", "DCC_MCP_BLENDER"):
@@ -538,7 +539,7 @@ def as_a_client(machine: Machine) -> Attack:
 
 
 def bare_interpreter(machine: Machine) -> Attack:
-    """Python's own variables, except those that run code inside the server."""
+    """Set the variables of Python itself, except those that run code inside the server."""
     attack = flags(machine)
     attack.env = {"PYTHONOPTIMIZE": "2", "PYTHONNOUSERSITE": "1", "PYTHONSAFEPATH": "1"}
     attack.env |= {"PYTHONHASHSEED": "0", "PYTHONUTF8": "0", "LC_ALL": "C"}
@@ -584,7 +585,7 @@ Reached = Callable[[], Mapping[str, object]]
 
 
 class Start:
-    """A way to start. ``running`` yields a function that says which locks hold."""
+    """A way to start. ``running`` yields a function that returns the locks that hold."""
 
     def missing(self) -> str | None:
         return None
@@ -663,7 +664,7 @@ class ByGateway(Through):
             ready = machine.ready(gateway)
             url, token = f"{ready['url']}/{self.host.host}", ready["token"]
             stack.enter_context(self.host.served(machine, attack))
-            # No gateway may listen for other machines.
+            # The policy doesn't allow a gateway to listen for other machines.
             listens = ("gateway", "--port", "0", "--listen", "127.0.0.1:0", "--idle", "1")
 
             def reached() -> Mapping[str, object]:
@@ -798,7 +799,7 @@ STARTS: dict[str, Start] = {
 
 
 def asked(machine: Machine, attack: Attack, url: str, token: str | None) -> Mapping[str, object]:
-    """Return which locks hold in the server at this address."""
+    """Return whether each lock holds in the server at this address."""
     with Client(url, token) as client:
         if attack.client:
             weaken_as_client(client, url, token)
@@ -815,7 +816,7 @@ def asked(machine: Machine, attack: Attack, url: str, token: str | None) -> Mapp
 
 
 def weaken_as_client(client: Client, url: str, token: str | None) -> None:
-    """Ask for everything that a client can ask for."""
+    """Make every request with which a client might weaken a lock."""
     base = url.removesuffix("/mcp")
     for path, body in (
         ("/v1/capabilities", {"restore": ["lights", "network", "script.execute"]}),
@@ -837,7 +838,7 @@ def behaviours(
     call: Callable[[str, Mapping[str, object]], dict[str, Any] | None],
     url: str,
 ) -> Mapping[str, object]:
-    """Return which locks hold, both by the server's own report and by its behavior."""
+    """Return whether each lock holds, by both the server's own report and its behavior."""
     base = str(machine.base)
     reported = call("audit__look", {"panel": attack.panel})
     if reported is None:
@@ -876,7 +877,8 @@ def refuses_strangers(url: str) -> bool:
 
 
 def on_disk(machine: Machine, attack: Attack) -> dict[str, bool]:
-    """Return what the user's files and commands show: the records, the log, and the clients."""
+    """Return whether locks hold, by the evidence in the user's files and commands: the records, the
+    log, and the clients."""
     folder = machine.home / "callboard"
     end = monotonic() + 30
     recorded = False

@@ -1,9 +1,11 @@
-"""callboard compared with dcc-mcp-core and fastmcp: latency, throughput, start, memory, as ratios.
+"""Compares callboard with dcc-mcp-core and fastmcp: ratios of latency, throughput, start-up time
+and memory.
 
 The servers run side by side and are measured in turn, round after round, so that the machine's
 other work affects all of them alike. Read the ratios, because the absolute figures are this
-machine's. Each measurement ends when its server is idle again, so that its processor time includes
-what the server does later for these calls, such as moving their records into the database.
+machine's. Each measurement ends when its server is idle again. The processor time therefore
+includes the work that the server does later for these calls, such as moving their records into the
+database.
 
     python benchmarks/run.py --cache DIR [--rounds 7] [--json FILE] [--markdown FILE]
     python benchmarks/run.py --cache DIR --before TREE     # beside another checkout, set up
@@ -113,8 +115,8 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
             if windows is None:
                 added = facts["start_bytes"] - facts["bare_bytes"]
                 note(results, one, "start MiB", added / 2**20)
-    # A process's place in memory, which is random, changes its figures by a few percent. So when
-    # two versions are compared, each round has new processes.
+    # A process gets random memory addresses, which change its figures by a few percent. When two
+    # versions are compared, each round therefore has new processes.
     visits = arguments.rounds if arguments.only_before else 1
     for visit in range(visits):
         with ExitStack() as open_things:

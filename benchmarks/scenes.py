@@ -3,7 +3,7 @@ time for the same change.
 
     python benchmarks/scenes.py [blender | openusd] [arguments for that half]
 
-Each half is a program of its own, in a process of its own: ``scenes_blender.py`` and
+Each half is a separate program, and runs in a separate process: ``scenes_blender.py`` and
 ``scenes_openusd.py``. If neither is named, both run.
 """
 

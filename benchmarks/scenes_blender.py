@@ -1,13 +1,14 @@
 """The cost of a scene's size in Blender, compared with plain ``bpy``.
 
-Each tool runs on scenes of 100 to 20,000 objects. Its time is shown beside that of plain ``bpy``
-for the same change.
+Each tool runs on scenes of 100 to 20,000 objects. Its time is shown next to the time that plain
+``bpy`` takes for the same change.
 
     python benchmarks/scenes_blender.py [--objects 100 1000 5000 20000] [--cpu] [--json]
 
-A tool is called as the server calls it, with its arguments checked, its read-back, and one undo
-step. Plain ``bpy`` makes the change, updates the scene and pushes an undo step. Times are medians
-in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that is doing other work.
+A tool is called as the server calls it: the arguments are checked, the result is read back, and
+there is one undo step. Plain ``bpy`` makes the change, updates the scene and pushes an undo step.
+Times are medians in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that is
+doing other work.
 """
 
 from __future__ import annotations

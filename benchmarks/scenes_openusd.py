@@ -1,7 +1,7 @@
 """The cost of a scene's size on OpenUSD stages, compared with plain ``pxr``.
 
-Each tool runs on stages of 100 to 100,000 prims. Its time is shown beside that of plain ``pxr`` for
-the same change.
+Each tool runs on stages of 100 to 100,000 prims. Its time is shown next to the time that plain
+``pxr`` takes for the same change.
 
     python benchmarks/scenes_openusd.py [--prims 100 1000 10000 100000] [--cpu] [--json]
 
@@ -102,7 +102,7 @@ class Plain:
 
 
 def measured(prims: int, folder: Path) -> Iterator[Row]:
-    """Yield the work, its time, and the time of plain pxr for it, if pxr can do it."""
+    """Yield the work, its time, and the time that plain pxr takes for it, if pxr can do it."""
     path, saved = str(folder / f"{prims}.usda"), str(folder / "saved.usda")
     write_scene(path, prims)
     Usd.Stage.Open(path)
@@ -151,7 +151,7 @@ def measured(prims: int, folder: Path) -> Iterator[Row]:
         "rename": (lambda n: edit.rename(name(n), f"Renamed{n}"), plain.rename),
         "parent": (lambda n: edit.set_parent(name(n + 20), "G0", True), plain.parent),
         "duplicate": (lambda n: edit.duplicate(name(n + 40), None), plain.duplicate),
-        # One object is read here too, because the tool reads the object that it deletes.
+        # This reads one object too, because the tool reads the object that it deletes.
         "delete": (lambda n: edit.delete([name(n + 60)]) and name(n + 80), plain.delete),
     }
     for what, (ours, theirs) in tools.items():

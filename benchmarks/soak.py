@@ -1,4 +1,4 @@
-"""Lets 200 clients connect, call and disconnect at random, and checks that they leave nothing
+"""Has 200 clients connect, call and disconnect at random, and checks that they leave nothing
 behind.
 
     python benchmarks/soak.py [--seconds 60] [--clients 200]
@@ -76,7 +76,7 @@ def held(server: ServerProcess) -> dict[str, float]:
 
 
 async def storm(target: Target, clients: int, seconds: float) -> Counter[str]:
-    """Run the clients, and return how often they did each thing."""
+    """Run the clients, and return the number of their actions of each kind."""
     did: Counter[str] = Counter()
     end = time.monotonic() + seconds
     await asyncio.gather(*(client(target, end, random.Random(n), did) for n in range(clients)))

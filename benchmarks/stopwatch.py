@@ -1,5 +1,5 @@
-"""Measures one piece of work, in milliseconds, with garbage collection off. It also contains the
-program that prints such times for scenes of several sizes."""
+"""Measures the duration of one piece of work in milliseconds, with garbage collection off. This
+module also contains the program that prints such times for scenes of several sizes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from typing import Any
 
 from callboard_testing.direct_calls import DirectCaller
 
-#: The clock; a list, so that an option can change it.
+#: The clock, in a list, so that an option can change it.
 CLOCK = [perf_counter]
 
 #: The work, its time, and the plain application's time, if there is one.
@@ -53,9 +53,9 @@ def program(
     sizes: Sequence[int],
     measured: Callable[[int, Path], Iterable[Row]],
 ) -> int:
-    """Print the rows of ``measured`` for scenes of each size, counted in ``unit``, beside the plain
-    application's times. ``plainly`` is that application's name. ``measured`` is called with the
-    size and an empty folder."""
+    """Print the rows of ``measured`` for scenes of each size, counted in ``unit``, next to the
+    plain application's times. ``plainly`` is that application's name. ``measured`` is called with
+    the size and an empty folder."""
     parser = argparse.ArgumentParser(description=(about or "").splitlines()[0])
     parser.add_argument(f"--{unit}", dest="sizes", type=int, nargs="+", default=sizes)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")

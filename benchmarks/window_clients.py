@@ -33,7 +33,8 @@ fake_client.DEADLINE = HANG
 #: Number of calls by each client in a round.
 COUNT = 8
 Places = dict[str, list[float]]
-#: The last things that the artist and the clients did, with their times. They explain a failure.
+#: The latest actions of the artist and the clients, with their times. They help to explain a
+#: failure.
 DIARY: deque[tuple[float, str]] = deque(maxlen=120)
 
 
@@ -136,7 +137,7 @@ class Agent(ABC):
                 raise Wrong(f"{name} should be at {place}, but the answer is {got}")
 
     def wild(self) -> None:
-        """Make a random call on whatever is there."""
+        """Make a random call on any of the objects in the scene."""
         listed = self.call("scene__list_objects")
         names = [one["name"] for one in (listed or {"structuredContent": {"objects": []}})
                  ["structuredContent"]["objects"]] or ["Nothing"]  # fmt: skip
@@ -193,7 +194,7 @@ def close(one: list[float], other: list[float]) -> bool:
 
 @dataclass(frozen=True)
 class Window:
-    """An application and its artist. ``act`` does something random, which changes objects only
+    """An application and its artist. ``act`` performs a random action, which changes objects only
     if its argument is true. ``let_go`` ends the artist's drag. ``fresh`` opens the saved scene
     again."""
 
@@ -202,9 +203,9 @@ class Window:
     act: Callable[[bool], None]
     let_go: Callable[[], None]
     fresh: Callable[[], None]
-    #: Code that answers with everything in the scene that a client's call may change.
+    #: Code whose result is everything in the scene that a client's call may change.
     scene: str
-    #: Code that answers with each object's place by its name.
+    #: Code whose result is the position of each object, by name.
     places: str
     #: The saved scene's objects.
     saved: frozenset[str]

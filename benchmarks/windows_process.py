@@ -21,11 +21,11 @@ class WindowsServers:
         self._prefix = folder.resolve() / "prefix"
         (self._python,) = folder.resolve().glob("Python3*/python.exe")
         self._cache = cache
-        # Make this Python use this checkout.
+        # Make the Windows Python use this checkout.
         self._run(sys.executable, str(_RUNNER), "run", str(folder), "--", "-c", "pass")
 
     def packages(self, one: Contender) -> Path | None:
-        """Return the folder with the contender's package, installing it there the first time."""
+        """Return the folder with the contender's package. The first call installs it there."""
         if one.package is None:
             return None
         digits = self._python.parent.name.removeprefix("Python3")

@@ -2,9 +2,9 @@
 
     python packaging/audit.py
 
-Exits with 0 if no vulnerability is known, 1 if one is, and 2, with the reason, if no service could
-be asked. A failing service usually reports no vulnerabilities, so each service is first asked about
-a package with a known one.
+Exits with 0 if no vulnerability is known, with 1 if one is known, and with 2 and the reason if no
+service could be asked. A failing service usually reports no vulnerabilities, so each service is
+first asked about a package with a known one.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from packaging.requirements import Requirement
 
 from build_requirements import PROJECT
 
-#: The tool's package. The tool gets an environment of its own, because it needs packages that
-#: nothing else here needs.
+#: The tool's package. The tool gets a separate environment, because it needs packages that nothing
+#: else in this project needs.
 TOOL = "pip-audit==2.10.1"
 HOME = PROJECT / "build" / "audit"
 #: A package with a vulnerability that has been known since 2021. A service that doesn't report that
@@ -36,7 +36,7 @@ Finding = dict[str, Any]
 
 
 class CantTell(Exception):
-    """No service could be asked. The message says why."""
+    """No service could be asked. The message gives the reason."""
 
 
 def main() -> int:
@@ -86,7 +86,7 @@ def installed() -> Path:
 
 
 def answering(tool: Path) -> str:
-    """Return the first service that knows the canary's vulnerability. Raises CantTell."""
+    """Return the first service that reports the canary's vulnerability. Raises CantTell."""
     reasons = []
     for service in SERVICES:
         try:

@@ -6,12 +6,12 @@
     python packaging/bootstrap.py build [HOST ...] [--full]   archives for the hosts
     python packaging/bootstrap.py release [--unchecked]       everything that is published
 
-The first run creates .venv in this project, or .venv-test for all but serve, and installs the
-exact versions in constraints.txt; later runs find it ready and start at once. This program's own
-output goes to stderr, because stdout belongs to the program that it starts.
+The first run creates .venv in this project, or .venv-test for all commands but serve, and installs
+the exact versions in constraints.txt. Later runs start at once. This program's own output goes to
+stderr, because stdout belongs to the program that it starts.
 
 This file also runs under Pythons that are too old or too new for callboard, so that it can find a
-suitable one. Keep its syntax at 3.7, and import only the standard library.
+suitable one. Keep its syntax compatible with Python 3.7, and import only the standard library.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ tests keep the order of tests/conftest.py, in which the longest files come first
 
 
 class State(NamedTuple):
-    """The progress of the environment's set-up, as recorded inside the environment."""
+    """The progress of the environment's setup, as recorded inside the environment."""
 
     phase: str
     """`creating`, `installing` or `ready`: the first two mean that the set-up was interrupted."""
@@ -137,7 +137,7 @@ else:
 
 
 def run(command: Sequence[str], lock: int) -> int:
-    """Run one step of the set-up, with its output on stderr, and return its exit code.
+    """Run one step of the setup, with its output on stderr, and return its exit code.
 
     The step inherits the lock: if this program is killed, the next one waits until the orphaned
     step has ended instead of working against it.
@@ -295,7 +295,7 @@ def tell_what_is_missing(arguments: Sequence[str], python: str) -> None:
 
 
 def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
-    """Move the bytecode into the environment if the user doesn't want any beside the sources.
+    """Move the bytecode into the environment if the user doesn't want any among the sources.
     Otherwise each of the tests' hundreds of processes would compile everything again."""
     if variables.pop("PYTHONDONTWRITEBYTECODE", None):
         variables.setdefault("PYTHONPYCACHEPREFIX", str(venv / "bytecode"))

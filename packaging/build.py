@@ -1,4 +1,4 @@
-"""Builds the archives for the hosts, byte for byte the same every time, and checks them.
+"""Builds the archives for the hosts, with the same bytes every time, and checks them.
 
 python packaging/bootstrap.py build [HOST ...] [--full] [--out DIR]
 """

@@ -7,9 +7,10 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-#: The earliest time that a zip can store.
+#: The earliest date that a zip can store.
 _DATE = (1980, 1, 1, 0, 0, 0)
-#: Compressed already. A wheel isn't listed, because its two tables of names shrink by half.
+#: Files that are already compressed. A wheel isn't listed, because its two tables of names shrink
+#: by half.
 _COMPRESSED = (".png",)
 
 Files = dict[str, bytes]
@@ -18,7 +19,7 @@ Files = dict[str, bytes]
 def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
     """Write ``files``, which maps names with forward slashes to contents, completely or not at
     all."""
-    # Two commands may build the archive at the same time, so each writes a file of its own.
+    # Two commands may build the archive at the same time, so each writes a separate file.
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(partial, "w") as archive:

@@ -30,7 +30,7 @@ QT = ["PySide6-Essentials", "shiboken6"]
 PYTHONS = ("3.11", "3.13")
 #: The folder in the older add-on's archive, and so the name of its module.
 LEGACY_NAME = "callboard_addon"
-#: The start-up script with which a site serves the older add-on, in any version of Blender.
+#: The start-up script with which a site serves from the older add-on, in any version of Blender.
 SITE_SCRIPT = "serve_callboard.py"
 
 
@@ -105,7 +105,7 @@ def check_extension(path: Path, full: bool) -> None:
 
 
 def blender_tool() -> Path | None:
-    """Return Blender's own program for extensions, which comes with the bpy module."""
+    """Return Blender's own program for extensions, which is part of the bpy module."""
     spec = find_spec("bpy")
     if spec is None or spec.origin is None:
         return None

@@ -28,7 +28,7 @@ class Layout:
     package: str
     #: Files and folders in the package that the host itself reads, with their archive paths.
     static: Mapping[str, str]
-    #: Our folder in the archive.
+    #: The path of our folder in the archive.
     ours: str
     #: The folder in the archive that the host, or a file that it reads, puts on ``sys.path``.
     library: str

@@ -18,7 +18,7 @@ LAYOUT = Layout(
     library="packages/callboard/python",
     beside=("packages/callboard.json",),
 )
-#: The Pythons of Houdini 20 and later. Each finds the start-up file in a folder of its own.
+#: The Pythons of Houdini 20 and later. Each finds the start-up file in a separate folder.
 PYTHONS = ("3.10", "3.11", "3.13")
 
 

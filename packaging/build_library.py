@@ -42,7 +42,7 @@ _SYNTAX = (3, 10)
 
 def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
     """Return the files of a folder for ``sys.path`` with our packages and everything that they
-    import, and the wheels that these files come from or quote. Raises BuildError."""
+    import, and the wheels from which these files were copied or quoted. Raises BuildError."""
     others, carried = _others()
     ours = privately(our_files(packages), _PRIVATE)
     return {**_imported(others, ours), **ours}, [*carried]
@@ -85,7 +85,7 @@ def _names_in(source: bytes, package: str) -> frozenset[str]:
             base += [node.module] if node.module else []
             dotted = [".".join([*base, alias.name]) for alias in node.names]
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            dotted = [node.value]  # a module may be imported by a name in a string
+            dotted = [node.value]  # a string may name a module to be imported
         for each in dotted:
             parts = each.split(".")
             names.update(".".join(parts[:end]) for end in range(1, len(parts) + 1))

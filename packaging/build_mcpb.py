@@ -37,7 +37,7 @@ def build_mcpb(out: Path) -> Path:
 def manifest() -> dict[str, Any]:
     """Return the manifest that the application reads. It has no settings, because the bridge finds
     the hosts."""
-    # Run isolated from any other Python set-up on that machine.
+    # Python runs isolated from any other Python setup on that machine.
     arguments = ["-I", f"${{__dirname}}/{_MAIN}"]
     return {
         "manifest_version": "0.3",

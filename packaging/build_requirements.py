@@ -25,7 +25,7 @@ CACHE = PROJECT / "build" / "wheels"
 
 
 class BuildError(Exception):
-    """The artifact can't be built as intended. The message says why."""
+    """The artifact can't be built as intended. The message gives the reason."""
 
 
 @dataclass(frozen=True)
@@ -177,7 +177,7 @@ def _classified(metadata: object) -> str:
 
 
 def notices(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that say what is bundled, and under which license."""
+    """Yield the files that list the bundled packages and their licenses."""
     unique = {(one.name, one.version): one for one in bundled}
     lines = ["callboard includes these packages. Files that it changed say so at their end.", ""]
     for one in sorted(unique.values(), key=lambda one: (one.name.lower(), one.version)):

@@ -26,7 +26,8 @@ _SPACE = uuid.UUID("6ba7b811-9dad-11d1-80b4-00c04fd430c8")
 
 
 def notices_and_bill(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that say what is bundled, for people and for programs. Raises BuildError."""
+    """Yield the files that list the bundled packages, for people and for programs. Raises
+    BuildError."""
     yield from notices(bundled)
     yield f"licenses/{NAME}", bill(bundled)
 

@@ -1,4 +1,4 @@
-"""Third-party packages under a private name, for interpreters that many plug-ins share.
+"""Puts third-party packages under a private name, for interpreters that many plug-ins share.
 
 ``import tornado`` becomes an import of ``callboard_vendor.tornado``, in the packages themselves and
 in ours. So our packages neither hide another plug-in's imports nor are hidden by them. Compiled

@@ -31,8 +31,8 @@ def our_files(packages: Sequence[str]) -> Files:
 
 
 def write_wheel(folder: Path, inside: Files, about: Files | None = None) -> Path:
-    """Write the distribution ``callboard`` with these files. ``about`` holds its metadata files. If
-    they aren't given, it requires no other distribution."""
+    """Write the distribution ``callboard`` with these files. ``about`` holds its metadata files.
+    Without ``about``, the distribution requires no other distribution."""
     files = dict(inside)
     info = f"callboard-{version()}.dist-info"
     files[f"{info}/METADATA"] = (

@@ -164,11 +164,11 @@ def width(spot: Spot) -> float:
 
 
 def apart(wanted: Sequence[float], widths: Sequence[float]) -> list[float]:
-    """Return the places nearest to the wanted ones, in the same order, so that no two touch."""
+    """Return the positions nearest to the wanted ones, in the same order, without any overlap."""
     shifts = [0.0]
     for one, other in pairwise(widths):
         shifts.append(shifts[-1] + (one + other) / 2 + GAP)
-    # Runs of touching neighbors: the number of neighbors, and the mean of their wanted places.
+    # Runs of touching neighbors: the number of neighbors, and the mean of their wanted positions.
     runs: list[tuple[int, float]] = []
     for place, shift in zip(wanted, shifts, strict=True):
         count, middle = 1, place - shift

@@ -1,4 +1,4 @@
-"""The docs' reference pages, made from the code: commands from their help, tools from their
+"""Makes the reference pages of the docs from the code: commands from their help, tools from their
 schemas, and the public Python API from its docstrings.
 """
 

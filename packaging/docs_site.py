@@ -1,8 +1,8 @@
 """Makes the docs' pages: `python packaging/bootstrap.py docs [--out build/docs]`.
 
-It ends with an error if a link leads nowhere, or the generator gives any other warning. It needs no
-network, except with `--outside`, which makes no pages and instead requests each link to another
-site.
+It ends with an error if a link leads nowhere, or if the generator prints any other warning. It
+needs no network, except with `--outside`, which makes no pages and instead requests each link to
+another site.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def sources() -> Iterator[Path]:
 
 
 def lay_out(folder: Path) -> None:
-    """Put the sources into a folder with the project's own layout, so that each link works as it
-    does in the project. Put the reference pages beside them."""
+    """Put the sources into a folder with the project's own layout, in which each link works as it
+    does in the project. Add the reference pages."""
     for path in sources():
         target = folder / path.relative_to(PROJECT)
         target.parent.mkdir(parents=True, exist_ok=True)

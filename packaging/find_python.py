@@ -1,5 +1,5 @@
-"""Finds a Python that callboard runs on, or says what is missing and how to fix it. It runs under
-any Python that can start bootstrap.py: Python 3.7 syntax, standard library only.
+"""Finds a Python that callboard runs on, or explains what is missing and how to fix it. It runs
+under any Python that can start bootstrap.py: Python 3.7 syntax, standard library only.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ print(json.dumps({
 
 
 class SetupError(Exception):
-    """The environment can't be made. The message says what is missing and how to fix it."""
+    """The environment can't be made. The message explains what is missing and how to fix it."""
 
 
 class Interpreter(NamedTuple):
@@ -105,8 +105,8 @@ def find_python(versions: Sequence[str]) -> Interpreter:
 
 
 def explain_missing_python(versions: Sequence[str], unusable: Sequence[Interpreter]) -> str:
-    """Return a message that says which Pythons were found, why they don't fit, and what to install
-    on this machine."""
+    """Return a message that lists the Pythons that were found, and explains why they don't fit and
+    what to install on this machine."""
     for each in unusable:
         if each.version in versions and each.cpython and each.bits == 64:
             return (

@@ -1,4 +1,4 @@
-"""Makes everything that is published, and tries it in environments with no other callboard.
+"""Makes everything that is published, and tests it in environments with no other callboard.
 
     python packaging/bootstrap.py release [--out DIR] [--unchecked]
 
@@ -54,7 +54,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def release(out: Path) -> list[Path]:
-    """Write all artifacts and the files beside them. Return the artifacts' paths. Raises
+    """Write all artifacts and the files that accompany them. Return the artifacts' paths. Raises
     BuildError."""
     artefacts = build_all(out)
     for path in artefacts:

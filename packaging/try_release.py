@@ -1,4 +1,4 @@
-"""Tries the published files as a user gets them: in an otherwise empty environment, outside of any
+"""Tests the published files as a user gets them, in an otherwise empty environment, outside of any
 checkout."""
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def try_source(source: Path, wheel: Path) -> Iterator[str]:
 
 
 def try_bundle(bundle: Path) -> Iterator[str]:
-    """Start the bundle as an application does, and greet it. Raises BuildError."""
+    """Start the bundle as an application does, and initialize a session. Raises BuildError."""
     with _environment() as (python, home):
         with zipfile.ZipFile(bundle) as archive:
             archive.extractall(home / "bundle")

@@ -43,8 +43,8 @@ CARRIER = "panda3d==1.10.16"
 #: Packages that the tests need besides those in the project's pins. Qt isn't among them,
 #: because Wine can't show its windows.
 WANTED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "mcp", "mcpeye")
-#: Packages that the ones above need on Windows only. pip runs on Linux here, so it doesn't fetch
-#: them as dependencies.
+#: Packages that those above need only on Windows. pip runs on Linux here, so it doesn't fetch them
+#: as dependencies.
 THERE = ("colorama", "pywin32")
 LINKER = "x86_64-w64-mingw32-"
 #: A file that records its folder's content, and marks the folder as one that this program may
@@ -122,9 +122,9 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def run(folder: Path, arguments: Sequence[str]) -> int:
-    """Run Python in the current folder, and end it when this process is asked to end. Wine needs
-    pipes for all three standard streams. Wine makes folders accessible to everyone unless the umask
-    prevents it, so a strict one is set."""
+    """Run Python in the current folder, and end it when this process gets a signal to end. Wine
+    needs pipes for all three standard streams. Wine makes folders accessible to everyone unless the
+    umask prevents it, so a strict one is set."""
     _lead_to_this_checkout(folder)
     process = subprocess.Popen(
         ["wine", str(_python(folder)), *arguments],
@@ -186,7 +186,7 @@ def _python(folder: Path) -> Path:
 
 
 def _environment(folder: Path) -> dict[str, str]:
-    # Environment variables for this Python may be wrong for the Windows one.
+    # Environment variables for the Python on Linux may be wrong for the Windows Python.
     mine = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     own = {"WINEPREFIX": str(folder / "prefix"), "WINEARCH": "win64", "WINEDEBUG": "-all"}
     return {**mine, **own}

@@ -46,8 +46,8 @@ def echo(value: int) -> dict[str, Any]:
 
 
 def block(how: str, seconds: float) -> dict[str, Any]:
-    """Hold the main thread by sleeping, running an operator (native code that releases the
-    interpreter's lock), rendering with Cycles, or spinning in Python."""
+    """Hold the main thread by sleeping, by running an operator (native code that releases the
+    interpreter's lock), by rendering with Cycles, or by spinning in Python."""
     began = time.monotonic()
     if how == "asleep":
         time.sleep(seconds)
@@ -63,7 +63,7 @@ def block(how: str, seconds: float) -> dict[str, Any]:
 
 
 def render(seconds: float) -> None:
-    """Make one render with Blender's Cycles that takes this long, on one core."""
+    """Render one picture with Blender's Cycles, which takes this long on one core."""
     import bpy
 
     scene = bpy.context.scene

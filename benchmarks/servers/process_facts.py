@@ -1,4 +1,4 @@
-"""A server process's figures about itself: its start time, and its memory."""
+"""The figures that a server process reports about itself: its start time and its memory."""
 
 from __future__ import annotations
 

@@ -46,8 +46,8 @@ def task(request: str) -> Callable[[Callable[[Agent], Work]], Callable[[Agent], 
 
 @dataclass
 class Agent:
-    """A client that counts its calls. ``folder`` is its root. It takes places and sizes in meters
-    with Z up, and converts them to the host's own units and axes."""
+    """A client that counts its calls. ``folder`` is its root. It accepts positions and sizes in
+    meters with Z up, and converts them to the host's own units and axes."""
 
     client: FakeClient
     folder: Path
@@ -78,7 +78,7 @@ class Agent:
         return result["structuredContent"]
 
     def at(self, x: float, y: float, z: float) -> list[float]:
-        """Return a place in the host's units and axes."""
+        """Return a position in the host's units and axes."""
         x, y, z = (value * self.unit for value in (x, y, z))
         return [x, z, -y] if self.upright else [x, y, z]
 
@@ -118,7 +118,7 @@ def size(entry: dict[str, Any]) -> list[float]:
 
 
 def camera_of(facts: dict[str, Any]) -> dict[str, Any]:
-    """Return the camera that takes the picture."""
+    """Return the camera from which the picture is rendered."""
     (entry,) = [each for each in facts["objects"].values() if each.get("camera", {}).get("active")]
     return {**entry["camera"], "origin": entry["origin"]}
 

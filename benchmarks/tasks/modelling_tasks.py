@@ -1,4 +1,4 @@
-"""Tasks that need a modeller, or a file format that only a modeller writes."""
+"""Tasks that need a modeling application, or a file format that only such an application writes."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ can do without code.
 
     python benchmarks/tasks/peer.py
 
-That server belongs to another project, so it is never part of this one: pip fetches it from its
+That server belongs to another project, so it is never part of this project: pip fetches it from its
 publisher into the build folder. Its source is read, but not run.
 """
 

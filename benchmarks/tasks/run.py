@@ -2,9 +2,9 @@
 
     python benchmarks/tasks/run.py [openusd | blender] [TASK …] [--list]
 
-Every task gets a server of its own. The table shows the number of calls, the bytes of their
-answers, and the seconds, not counting the server's start. A task for which the host has no
-capability is skipped, with the capability's name.
+Every task gets its own server. The table shows the number of calls, the bytes of their answers, and
+the seconds, not counting the server's start. A task for which the host has no capability is
+skipped, with the capability's name.
 """
 
 from __future__ import annotations

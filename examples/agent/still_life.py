@@ -1,6 +1,6 @@
-"""A program that does what an agent would do. It builds a small scene, looks at it, checks it,
-fixes what the check reports, and renders it. It prints each step, and writes the pictures into a
-folder.
+"""A program that makes the calls of an agent. It builds a small scene, looks at it, checks it,
+fixes the faults that the check reports, and renders it. It prints each step, and writes the
+pictures into a folder.
 
     pip install mcp
     python examples/agent/still_life.py URL TOKEN FOLDER

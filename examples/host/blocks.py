@@ -43,7 +43,7 @@ def unmoved() -> Rows:
 @dataclass
 class Block:
     kind: str
-    #: The block's half-widths along X, Y (up) and Z, unscaled.
+    #: Half of the block's size along X, Y (up) and Z, before scaling.
     half: tuple[float, float, float]
     translate: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
     rotate: list[float] = field(default_factory=lambda: [0.0, 0.0, 0.0])
@@ -266,7 +266,7 @@ class Step:
 
 
 class TableUndo:
-    """One step for each call: the table before and after the call."""
+    """The undo port. Each call is one step, which stores the table before and after the call."""
 
     joins = True
 

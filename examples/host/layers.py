@@ -3,7 +3,7 @@
     python examples/host/layers.py
 
 An agent adds a layer with the skill in the folder ``painting``, because layers aren't primitives.
-The rest is the same as in ``blocks.py``.
+Everything else works as in ``blocks.py``.
 """
 
 from __future__ import annotations

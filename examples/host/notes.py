@@ -1,4 +1,4 @@
-"""A host on one page. The program's scene is a board with notes, which agents can read.
+"""A host that fits on one page. The program's scene is a board with notes, which agents can read.
 
     python examples/host/notes.py
 

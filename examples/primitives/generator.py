@@ -1,4 +1,4 @@
-"""A generator: long work on the main thread in slices, so that the artist can go on working."""
+"""A generator: long work on the main thread, done in slices so that the artist can keep working."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from serving import serve
 
 
 def grid(ctx: ToolContext, size: int) -> Generator[None, None, dict[str, int]]:
-    """Make a square of spheres. After each sphere, the host gets its turn. If the call is
+    """Make a square of spheres. After each sphere, the host can do its own work. If the call is
     cancelled, everything is rolled back."""
     editor = ctx.port("scene.mutate")
     for x in range(size):

@@ -36,7 +36,7 @@ def add(server: Callboard) -> None:
             "properties": {"red": byte, "green": byte, "blue": byte},
             "required": ["red", "green", "blue"],
         },
-        # It doesn't touch the scene, so it doesn't have to wait for the main thread.
+        # The tool doesn't use the scene, so it doesn't have to wait for the main thread.
         affinity="any",
     )
 

@@ -1,4 +1,4 @@
-"""A job: a call that is answered at once with a handle, and then goes on in the background."""
+"""A job: a call that is answered at once with a handle, and then continues in the background."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workspace roots: files are found in the client's project, and nowhere else."""
+"""Workspace roots: a tool can open files in the client's project, and nowhere else."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from serving import serve
 
 
 def measure(path: str, _workspace_roots: WorkspaceRoots | None) -> dict[str, object]:
-    """Return facts about a file. ``path`` arrives resolved and checked, because its schema says
-    that it is a path."""
+    """Return facts about a file. ``path`` has been resolved and checked, because its schema
+    declares it as a path."""
     roots = [] if _workspace_roots is None else [root.name for root in _workspace_roots.roots]
     return {"file": Path(path).name, "bytes": Path(path).stat().st_size, "roots": roots}
 

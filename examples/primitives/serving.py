@@ -1,4 +1,4 @@
-"""Serves an example's additions, on an empty OpenUSD stage, until Ctrl+C."""
+"""Serves an example's tools, prompts and resources, on an empty OpenUSD stage, until Ctrl+C."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from callboard.host_kit.headless import make_host
 
 
 def serve(add: Callable[[Callboard], None]) -> None:
-    """Start a server, and let ``add`` register things with its ``tools``, ``prompts`` and
-    ``resources``. Print its address as one line of JSON."""
+    """Start a server, and call ``add``, which can register tools, prompts and resources. Print the
+    server's address as one line of JSON."""
     # This thread is the host's main thread: it runs the functions that are posted to it.
     inbox = MainThreadInbox()
     server = Callboard(make_host("openusd", inbox.post))

@@ -1,8 +1,8 @@
 """callboard in Blender: the module that Blender enables and disables.
 
 The same file is the root of the extension, whose wheels Blender installs, and of the add-on for
-older versions, which carries everything in ``lib``. The module imports the rest when it is enabled,
-and forgets it when it is disabled.
+older versions, which carries everything in ``lib``. The module imports everything else when it is
+enabled, and unloads it when it is disabled.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ bl_info = {
 _LIB = Path(__file__).parent / "lib"
 
 
-#: False where another copy serves: the site's, or the user's own.
+#: False if another copy serves: the site's, or the user's own.
 _serves = False
 
 

@@ -4,13 +4,13 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-#: The client's name as artists see it, and for `callboard clients revoke`.
+#: The client's name, which artists see, and which `callboard clients revoke` accepts.
 CLIENT = "mcpb"
 
 
 def main() -> "int | str":
-    """Run the bridge until stdin ends. This file is also valid in older Pythons, so that they can
-    report the version that is needed."""
+    """Run the bridge until stdin ends. This file is also valid in older Pythons, which report the
+    version that is needed."""
     if sys.version_info < (3, 10):  # noqa: UP036
         version = ".".join(map(str, sys.version_info[:3]))
         return f"callboard needs Python 3.10 or later, but {sys.executable} is {version}"

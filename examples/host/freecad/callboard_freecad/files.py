@@ -59,7 +59,8 @@ class Files:
 
 def _mark_unmodified() -> None:
     """Save once more with FreeCAD's own menu command, because only that marks the document as
-    unmodified. It shows a dialog if it fails, so it comes after a save that has succeeded."""
+    unmodified. It shows a dialog if it fails, so it is used only after a save that has succeeded.
+    """
     import FreeCADGui
 
     FreeCADGui.SendMsgToActiveView("Save")

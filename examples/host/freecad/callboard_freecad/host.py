@@ -1,4 +1,4 @@
-"""The host, which says what callboard may do in FreeCAD, and when."""
+"""The host, which defines what callboard may do in FreeCAD, and when."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ class FreeCADHost(QtHost):
 
 
 def _new_document() -> None:
-    """Close any document that an earlier call opened, and open an empty one beside the artist's
-    own."""
+    """Close any document that an earlier call opened, and open an empty one. The artist's own
+    documents stay open."""
     for name in [*FreeCAD.listDocuments()]:
         if name.startswith(_OURS):
             FreeCAD.closeDocument(name)

@@ -65,7 +65,7 @@ class FreeCADPlugIn(QtPlugIn):
         if self.dock is None:
             window = _main_window()
             self.dock = QDockWidget("Callboard", window)
-            # FreeCAD remembers the dock's place by this name.
+            # FreeCAD stores the dock's position under this name.
             self.dock.setObjectName("CallboardDock")
             self.dock.setWidget(self.make_panel())
             window.addDockWidget(Qt.DockWidgetArea.RightDockWidgetArea, self.dock)
