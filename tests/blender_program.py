@@ -13,8 +13,8 @@ from pathlib import Path
 def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return ``variables`` without those that configure the Python that runs these tests.
 
-    A Blender that uses the system's Python looks for its standard library beside the first
-    ``python3`` on the path, so Blender's own folder goes first.
+    A Blender that uses the system's Python looks for its standard library next to the first
+    ``python3`` on the path, so Blender's own folder is put first.
     """
     kept = {name: v for name, v in variables.items() if not name.startswith("PYTHON")}
     if (program := shutil.which("blender")) is not None:

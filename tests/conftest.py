@@ -32,7 +32,7 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
     derandomize="CI" in os.environ,
 )
-# The quick tier tries fewer examples. After a change to the tested code itself, run all of them.
+# The quick tier runs fewer examples. After a change to the tested code itself, run all of them.
 settings.register_profile("fast", settings.get_profile("callboard"), max_examples=15)
 settings.load_profile("callboard")
 
@@ -66,7 +66,7 @@ def _links_that_are_links() -> Iterator[None]:
             if link.name.endswith("current"):
                 raise
             pytest.skip(f"this user may not make links: {error}")
-        # pytest makes a link of its own, but doesn't need it.
+        # pytest itself makes a link, but works without it.
         if not link.is_symlink() and not link.name.endswith("current"):
             pytest.skip("this system claims to have made a link, but hasn't")
 

@@ -14,7 +14,7 @@ Answer = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, A
 
 
 class DoubleServer:
-    """Answers each connection in a task of its own. Start and stop it on the same loop."""
+    """Answers each connection in a separate task. Start and stop it on the same loop."""
 
     def __init__(self, answer: Answer) -> None:
         self._answer = answer

@@ -110,7 +110,7 @@ def test_names_say_what_a_value_is(root: str) -> None:
 
 
 def test_tests_ask_in_one_way_for_what_a_machine_is_missing() -> None:
-    """An installed package may still be missing a system library, which `needed.py` knows."""
+    """An installed package may still be missing a system library, which `needed.py` checks."""
     asked = re.compile(r"pytest\.importorskip\(|find_spec\(\W*(bpy|pxr|PySide6|qtpy)\b")
     assert [
         str(path.relative_to(PROJECT))

@@ -154,7 +154,7 @@ def test_ten_mebibytes_pass_and_one_byte_more_does_not(running: Served, folder: 
 
 
 def test_a_burst_is_stopped_and_told_how_long_to_wait(running: Served, folder: Path) -> None:
-    # The client has a workspace of its own, so its requests are counted separately.
+    # The client has a separate workspace, so its requests are counted separately.
     with somebody_else(running, folder) as client:
         stopped = value(client, "burst", most=100_000)
         # A thousand requests at once, plus as many as were allowed in the meantime.

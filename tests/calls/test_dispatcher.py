@@ -550,7 +550,7 @@ def test_a_coroutine_that_is_cancelled_is_rolled_back_and_its_queued_visit_never
     assert building.result(DEADLINE).messages == []
     gate.release.set()
     held[0].result(DEADLINE)
-    # A call that needs an undo step of its own runs once the cancelled call's step is closed.
+    # A call that needs a separate undo step runs once the step of the cancelled call is closed.
     server.tool("after", lambda ctx: ctx.port(SCENE_MUTATE).names(), **MUTATES)
     assert client.call("after")["structuredContent"] == {"result": []}
     assert visited == []

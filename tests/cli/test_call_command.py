@@ -235,7 +235,7 @@ def test_pictures_are_kept(
         kept = {path.name: path.read_bytes() for path in tmp_path.glob("look*")}
         assert kept == {"look.png": b"one", "look-2.png": b"zwei", "look-3.png": b"three"}
 
-        for _ in range(2):  # The second file is saved beside the first.
+        for _ in range(2):  # The second file is saved next to the first.
             assert main(["call", "bare", "--out", "some/pictures/"]) == 0
             (shown, text, _) = json.loads(capsys.readouterr().out)
             assert "data" not in shown

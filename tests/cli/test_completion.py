@@ -115,7 +115,7 @@ def test_powershells_script_is_argcompletes(capsys: pytest.CaptureFixture[str]) 
 
 #: The options with which each shell reads its user's startup file.
 SHELLS = {"bash": ["--noprofile", "-i"], "zsh": ["-d", "-i"], "fish": ["-i"]}
-#: The ``callboard`` that the shells find beside the scene. It prints its arguments.
+#: The ``callboard`` that the shells find next to the scene. It prints its arguments.
 PROGRAM = """\
 #!/bin/sh
 case $1$_ARGCOMPLETE in

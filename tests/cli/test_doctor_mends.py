@@ -1,4 +1,4 @@
-"""Each message from doctor's failed checks says how to fix the problem, and the fix works."""
+"""Each failed check of doctor has a message that explains a fix, and the fix works."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""At a terminal, the progress bar is redrawn in place, and the next output begins on a line of its
-own. A pipe gets plain lines."""
+"""At a terminal, the progress bar is redrawn in place, and the next output begins on a new line. A
+pipe gets plain lines."""
 
 from __future__ import annotations
 

@@ -316,7 +316,7 @@ def aliases_of_aliases() -> str:
 @pytest.mark.parametrize(
     ("syntax", "text"),
     [
-        # A parser that tries every way to read the first two texts would never finish.
+        # A parser that explores every way to read the first two texts would never finish.
         ("jsonc", '{\n  "a": 1 ' + "/**/" * 60 + "/* b\n*/\n}"),
         ("jsonc", '{\n  "a": 1 ' + "// " * 60 + "\r\t\n}"),
         ("yaml", aliases_of_aliases()),

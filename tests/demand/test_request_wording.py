@@ -102,7 +102,7 @@ def test_words_that_never_count_alone_still_make_a_row() -> None:
 
 @pytest.fixture
 def rows(tmp_path: Path) -> Callable[[], RequestRows]:
-    """Read the rows anew, as the next report does."""
+    """Read the rows from disk again, as the next report does."""
     return lambda: RequestRows(tmp_path)
 
 

@@ -18,7 +18,7 @@ _BLOCK = re.compile(
 
 
 class Block(NamedTuple):
-    """One block. ``words`` follow the language, and tell a test how to treat the block."""
+    """One block. ``words`` follow the language, and define how a test treats the block."""
 
     page: str
     line: int

@@ -52,7 +52,7 @@ _PYTHONS = ("python", "mayapy", "hython")
 
 
 class Reader:
-    """A reader at a shell of its own, in an empty folder, with an empty home."""
+    """A reader at a separate shell, in an empty folder, with an empty home."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
         self.folder = folder / "work"

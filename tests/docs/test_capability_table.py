@@ -1,4 +1,4 @@
-"""The table on the skills' page that says which host offers which capability."""
+"""The table on the page about skills that lists the capabilities of each host."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Separate environments, kept between runs, for clients that can't be installed beside the
+"""Separate environments, kept between runs, for clients that can't be installed alongside the
 tests."""
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def node_with(script: Path, *packages: str) -> list[str]:
     """Return the command that runs a script with the packages. Skips the test if Node is missing or
     npm can't get the packages."""
     folder = npm_with(*packages)
-    # Node looks for packages beside the script.
+    # Node looks for packages in the script's folder.
     copy = folder / script.name
     shutil.copyfile(script, copy)
     return [str(shutil.which("node")), str(copy)]

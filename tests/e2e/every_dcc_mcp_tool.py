@@ -137,7 +137,7 @@ def outcomes_of(
             for skill in sorted({tool.skill for tool in rest}):
                 client.request("tools/call", dict(load(skill)))
             for tool in rest:
-                outcomes[tool.name] = "ended"  # This stays if no answer comes.
+                outcomes[tool.name] = "ended"  # This outcome remains if there is no answer.
                 watch = Timer(PATIENCE, program.process.kill)
                 watch.start()
                 try:

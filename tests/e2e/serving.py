@@ -1,4 +1,4 @@
-"""``callboard serve`` as a process of its own, and the contents of its home."""
+"""Runs ``callboard serve`` as a separate process, and reads the contents of its home."""
 
 from __future__ import annotations
 

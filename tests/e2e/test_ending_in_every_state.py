@@ -130,7 +130,7 @@ def test_while_it_ends(tmp_path: Path, number: int) -> None:
 
 
 def raw(program: Program, client: FakeClient, message: object) -> socket.socket:
-    """Send a request over a connection of its own. Return the connection."""
+    """Send a request over a new connection. Return the connection."""
     host, port = program.url.split("/")[2].split(":")
     body = json.dumps(message).encode()
     connection = socket.create_connection((host, int(port)), DEADLINE)

@@ -547,7 +547,7 @@ def test_a_stateless_agent_chooses_too_and_hears_the_other_ones_changes(
     raw.ask(stateless("l", "subscriptions/listen", notifications={"toolsListChanged": True}))
     for id in two_hosts:
         raw.send(json.dumps(stateless(2, "tools/call", **choosing(id))).encode())
-        # The system decides which of them comes first.
+        # The operating system decides the order of the answer and the notification.
         answers = [raw.receive(), raw.receive()]
         (changed,) = [each for each in answers if "method" in each]
         assert changed["method"] == "notifications/tools/list_changed"

@@ -75,7 +75,7 @@ def test_a_job_is_valid_and_its_results_are_those_of_a_live_run(tmp_path: Path) 
     assets = json.loads((tmp_path / "job" / "asset_references.json").read_text())
     assert len(assets["assetReferences"]["inputs"]["filenames"]) == 3
 
-    # A task that fails ends OpenJD's own session, so it comes last.
+    # A task that fails ends OpenJD's own session, so the failing task is the last one.
     order = json.dumps([{"Index": index} for index in (0, 2, 1)])
     ran = job.openjd("run", told["template"], "--tasks", order)
     assert "openjd_fail: ValueError: nobody can look at that\n" in ran.stdout, ran.stdout

@@ -1,4 +1,4 @@
-"""A server that announces itself as an instance and answers calls with lies."""
+"""A server that announces itself as an instance and answers calls with false data."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class LyingHost:
 
 @contextmanager
 def lying_host(kind: str = "liar", scene: str | None = None) -> Iterator[LyingHost]:
-    """Run a lying host in a thread of its own, and announce it."""
+    """Run a lying host in a separate thread, and announce it."""
     host = LyingHost()
     loop = asyncio.new_event_loop()
     server = DoubleServer(host.answer)

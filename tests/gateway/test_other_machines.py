@@ -90,7 +90,7 @@ def test_the_page_is_asked_about_a_client_and_its_answer_holds_for_that_client_a
         asking = heard.newcomer()
         assert (asking["name"], asking["address"]) == ("ada", "127.0.0.1")
         assert asking["fingerprint"] == entry.fingerprint
-        # The approval doesn't apply to a client that has taken the name meanwhile.
+        # The approval doesn't apply to a different client that has since taken the name.
         _, another = ClientBook().make("ada")
         status, answer = visitor.act("approve", asking["id"])
         assert (status, "is no longer asking" in answer["detail"]) == (400, True)

@@ -33,7 +33,7 @@ META = {
 
 
 class Scene:
-    """Objects by path, with a file format of their own, which can't store ``lens``."""
+    """Objects by path. They are saved in a simple file format, which can't store ``lens``."""
 
     def __init__(self, up: str = "Y", metres: float = 1.0) -> None:
         self.info = {"units_per_meter": 1 / metres, "up_axis": up, "fps": 24.0}
@@ -442,7 +442,7 @@ def test_cancelled_while_the_source_writes_no_file_stays(client: FakeClient, wor
             lambda: "exchange__export" not in [one.tool.name for one in list(calls.values())],
             "the end of the call",
         )
-        # A main thread that is writing can't be stopped. The file comes later, unless writing it
+        # A main thread that is writing can't be stopped. The file appears later, unless writing it
         # took so long that it was interrupted.
         goes_on.set()
         both[0].on_main(lambda: None)

@@ -1,4 +1,4 @@
-"""Forty transfers between Blender and OpenUSD, both ways. Each object arrives at the same place
+"""Forty transfers between Blender and OpenUSD, both ways. Each object arrives at the same position
 with the same size, as measured by plain ``bpy`` and ``pxr`` in other processes, or the transfer is
 refused. ``PYTHONPATH=tests python tests/gateway/test_transfer_table.py`` prints the table."""
 

@@ -107,8 +107,8 @@ class Line:
         raise AssertionError(f"no answer to {waiting[0]!r}")
 
     def shout(self, noise: bytes) -> None:
-        """Send noise on a connection of its own. The server answers, closes the connection, or
-        keeps it open for more."""
+        """Send noise on a new connection. The server answers, closes the connection, or keeps it
+        open for more."""
         with socket.create_connection(self._address, DEADLINE) as connection:
             connection.sendall(noise)
             connection.shutdown(socket.SHUT_WR)

@@ -1,4 +1,4 @@
-"""Cases with pictures, USD files, and scripts with undo steps of their own. See
+"""Cases with pictures, USD files, and scripts that make their own undo steps. See
 ``blender_scenes``."""
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ def test_values_are_there_after_the_next_load(rig: Rig) -> None:
 
 
 def test_a_shader_that_is_not_shown_takes_no_colour(rig: Rig) -> None:
-    """The material shows another shader, so the object gets a visible material of its own."""
+    """The material shows a different shader, so the object gets its own, visible material."""
     import bpy
 
     box = rig.cube("Box")

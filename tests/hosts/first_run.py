@@ -42,7 +42,7 @@ def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> 
     report: dict[str, Any] = {"host": kind, "system": platform.platform(), "python": sys.version}
     try:
         os.environ["CALLBOARD_HOME"] = str(folder / "home")
-        # The archive comes before the tests' own modules.
+        # The archive is on the path before the tests' own modules.
         sys.path += [str(_unpacked(place / archive, folder)), str(Path(__file__).resolve().parent)]
         report.update(_tried(kind, version, probes))
     except BaseException:

@@ -98,8 +98,8 @@ linking("in-packed-up.blend", inside, compress=True)
 textured("out-textured.blend", OUT / "picture.png")
 textured("in-textured.blend", ROOT / "picture.png")
 textured("in-packed.blend", OUT / "picture.png", packed=True)
-# The first picture of a sequence, and the first tile of a texture. A later picture and a later tile
-# lead out of the root.
+# The first picture of a sequence, and the first tile of a texture. One later picture and one later
+# tile lead out of the root.
 for first, other in (("seq0001.png", "seq0002.png"), ("tile.1001.png", "tile.1002.png")):
     (ROOT / first).write_bytes((ROOT / "picture.png").read_bytes())
     (ROOT / other).symlink_to(OUT / "picture.png")

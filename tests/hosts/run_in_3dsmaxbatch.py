@@ -2,9 +2,9 @@
 
     3dsmaxbatch tests/hosts/run_in_3dsmaxbatch.py
 
-``CALLBOARD_TEST_LIBS`` names a folder with what the tests import (README.md says how to fill it).
-pytest's output is also written to ``callboard-3dsmax.txt`` in the temporary folder, because
-3dsmaxbatch shows little of what a script prints.
+``CALLBOARD_TEST_LIBS`` names a folder with the packages that the tests import (README.md explains
+how to fill it). pytest's output is also written to ``callboard-3dsmax.txt`` in the temporary
+folder, because 3dsmaxbatch shows little of what a script prints.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The adapters of Maya, Houdini and 3ds Max use only names that exist in these applications.
 
 The sources are parsed, not run: commands with their flags and modes, modules' members, node types,
-parameters, menu tokens and properties. ``make_facts.py`` says where the facts come from. Names
+parameters, menu tokens and properties. ``make_facts.py`` lists the sources of the facts. Names
 without a public source are listed, with the reason, in ``facts/unsourced.json``.
 """
 
@@ -55,7 +55,7 @@ def unsourced(host: str) -> frozenset[str]:
 
 @cache
 def own_words() -> frozenset[str]:
-    """Return the words that belong to callboard itself and to Python, not to an application."""
+    """Return the names that belong to callboard itself and to Python, not to an application."""
     text = "".join(
         path.read_text(encoding="utf-8")
         for folder in ("core/callboard", "hosts/callboard_qt")

@@ -27,7 +27,7 @@ for _ in range({times}):
         bpy.ops.object.empty_add()
         bpy.ops.object.delete()
 """
-#: The first calls are over before the watcher stands in. The others aren't.
+#: The first calls end before the watcher takes over. The others are still running at that time.
 TIMES = [100] * 10 + [1000] * 3
 
 AFTERWARDS = """

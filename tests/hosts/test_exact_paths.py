@@ -23,8 +23,8 @@ pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="these are spellings on POSIX"),
 ]
 
-#: Paths that some application reads as leading from the root to the folder beside it. ``{name}`` is
-#: a file.
+#: Paths that some application reads as leading from the root to the folder next to it. ``{name}``
+#: is a file.
 LEAVES = [
     "x\\..\\..\\out\\{name}",
     "x\\..\\../../out/{name}",

@@ -52,11 +52,11 @@ def test_it_reports_and_leaves_nothing(
         each.mkdir()
     archive = an_archive(tmp_path / "callboard.zip", host)
     environment = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT") if key in os.environ}
-    # Files beside the script, as a user has them.
+    # Files next to the script, as on a user's machine.
     beside = tmp_path / "beside"
     for name in ("callboard_programs", "callboard_testing"):
         shutil.copytree(PROJECT / "core" / name, beside / name)
-    # Houdini's double shares modules with Maya's, which are beside it.
+    # Houdini's double shares modules with Maya's, which are in the folder next to it.
     environment |= {"PYTHONPATH": os.pathsep.join(map(str, (double, DOUBLES, beside)))}
     environment |= {"CALLBOARD_ARCHIVE": str(archive)}
     environment |= {"HOME": str(home), "TMPDIR": str(temporary), "TEMP": str(temporary)}

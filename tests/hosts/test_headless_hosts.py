@@ -1,4 +1,4 @@
-"""``callboard serve`` as a process of its own: under mayapy, hython or 3dsmaxbatch, or on their
+"""``callboard serve`` as a separate process: under mayapy, hython or 3dsmaxbatch, or on their
 doubles."""
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def test_it_serves_a_scene_and_ends(
         need("pxr")
     module = import_module(f"{rig}_rig")
     double = getattr(module, "DOUBLE", None) or module.DOUBLES
-    # Houdini's double shares modules with Maya's, which are beside it.
+    # Houdini's double shares modules with Maya's, which are in the folder next to it.
     doubles = [] if module.REAL else [double, double.parent]
     paths = [PROJECT / "core", PROJECT / "hosts", *doubles]
     environment = {"PYTHONPATH": os.pathsep.join(map(str, paths)), "CALLBOARD_HOME": str(tmp_path)}

@@ -183,7 +183,7 @@ def random_edit(scene: Scene, dice: random.Random) -> None:
     elif kind == 3:
         scene.edit.duplicate(name, None)
     elif kind == 4:
-        # This is refused, because shapes below the object have materials of their own.
+        # This is refused, because shapes below the object have their own materials.
         with suppress(HostError):
             scene.edit.set_color(name, [dice.random()] * 3)
     elif kind == 5:
@@ -237,7 +237,7 @@ def test_unsaved_edits_are_invisible_to_readers_of_the_file(scene: Scene, tmp_pa
 
 @pytest.fixture
 def composed(tmp_path: Path) -> str:
-    """Return a scene with a reference and a sublayer, whose files are beside it."""
+    """Return a scene with a reference and a sublayer, whose files are in the same folder."""
     written(tmp_path, "asset.usda", '#usda 1.0\n(defaultPrim="A")\ndef Xform "A"\n{\n'
             ' def Cube "Inner" {}\n}\n')  # fmt: skip
     written(tmp_path, "sub.usda", '#usda 1.0\ndef Xform "World"\n{\n def Cube "FromSub" {}\n}\n')

@@ -27,7 +27,7 @@ def checker() -> Iterator[Checker]:
 @pytest.mark.sweep
 @pytest.mark.parametrize(
     ("shape", "form"),
-    # Once it is open, a layer gives the same answers in both forms, so only one form goes through
+    # Once it is open, a layer behaves the same in both file formats, so only one form goes through
     # the whole sweep.
     [*((shape, "text") for shape in CORPUS), (next(iter(CORPUS)), "binary")],
 )

@@ -1,4 +1,4 @@
-"""Ten steps against a real Blender, in a process of its own."""
+"""A workflow of ten steps in a real Blender, in a separate process."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
     python blender_cycles.py ARCHIVE ROUNDS
 
-Prints its findings as JSON. BLENDER_USER_RESOURCES says where Blender's folders are.
+Prints its findings as JSON. BLENDER_USER_RESOURCES is the folder that holds Blender's user folders.
 """
 
 from __future__ import annotations

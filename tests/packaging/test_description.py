@@ -1,4 +1,4 @@
-"""The description that PyPI shows: README.md, without the files beside it."""
+"""The description that PyPI shows is README.md, without the project's other files."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_the_same_bytes_twice_with_licences(bundle: Path, tmp_path: Path) -> Non
 
 
 def installed(bundle: Path, tmp_path: Path) -> StdioServerParameters:
-    """Install the bundle as an application does, beside a Python that has nothing else."""
+    """Install the bundle as an application does, with a Python that has no other packages."""
     place = tmp_path / "Zoë's bundle"
     with zipfile.ZipFile(bundle) as archive:
         archive.extractall(place)

@@ -1,5 +1,5 @@
-"""No input to the port stops the server. Either a JSON-RPC message goes back, or the connection
-ends.
+"""No input to the port stops the server. Either the server answers with a JSON-RPC message, or it
+closes the connection.
 
 CI sends about ten thousand messages. A long run sends many times that:
 

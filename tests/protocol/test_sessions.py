@@ -76,7 +76,7 @@ def opened(
 
 
 def scene(play: Callable[[SessionEra, Backstage], Any]) -> None:
-    """Run ``play`` on a loop of its own."""
+    """Run ``play`` on a new loop."""
 
     async def run() -> None:
         backstage = Backstage()

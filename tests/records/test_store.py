@@ -566,7 +566,7 @@ def test_a_report_under_way_costs_no_warning(folder: Path) -> None:
     db = sqlite3.connect(folder / DATABASE, isolation_level=None)
     db.execute("BEGIN EXCLUSIVE")
     store.record(call := a_call())
-    assert not store.flush(20)  # The writer waits for 5 s before it goes on.
+    assert not store.flush(20)  # The writer waits for 5 s before it continues.
     db.execute("ROLLBACK")
     db.close()
     until(store.flush, "the call to be folded")
@@ -714,7 +714,7 @@ def test_hostile_text_is_recorded_all_the_same(folder: Path) -> None:
     store.record(long := a_call(tool="t" * 10_000, client_name="\n" * 1000))
     store.record(
         a_call(call_id="odd", arguments={"x": {1}}, error_code=object())
-    )  # The record is dropped, and the log says so.
+    )  # The record is dropped, and the log reports this.
     assert store.flush()
     store.close()
     read = Reader(folder).get(half.call_id)

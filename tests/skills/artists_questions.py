@@ -1,5 +1,5 @@
-"""Artists' questions in their own words, each with the names that a right answer contains: a tool,
-or a part of Blender. They were written before the recipes."""
+"""Questions in the words of artists, each with the names that a right answer contains: a tool, or a
+part of Blender. They were written before the recipes."""
 
 from __future__ import annotations
 

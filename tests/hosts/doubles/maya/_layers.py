@@ -32,7 +32,7 @@ def editDisplayLayerMembers(layer, *names, fullNames=False, noRecurse=False, mod
 
 def _put(layer: Node, names: list[str], alone: bool) -> None:
     """Put nodes into the layer. A node is in one layer at a time. Without ``noRecurse``, everything
-    below the nodes comes along."""
+    below the nodes is put into the layer too."""
     scene = session.scene
     for name in names:
         node = one(name)

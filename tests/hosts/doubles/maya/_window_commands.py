@@ -169,7 +169,7 @@ def workspaceControl(
 
 def restore_controls(folder: str) -> None:
     """Restore the window layout as Maya does after a restart. A plug-in is found by its file's
-    name, and only if the control says that Maya should check that the plug-in is loaded."""
+    name, and only if the control tells Maya to check that the plug-in is loaded."""
     from ._plugins import load
 
     for name, (script, plugin) in session.controls.items():
