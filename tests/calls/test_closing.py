@@ -1,4 +1,4 @@
-"""When a server stops, its clients are told why their calls and streams ended."""
+"""A server that stops sends its clients the reason why their calls and streams ended."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""How Houdini's shapes differ from other hosts', on the double or, under hython, on Houdini
-itself."""
+"""Shapes that differ in Houdini, on the double or, under hython, on Houdini itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When there is no room for another session, an idle one is closed."""
+"""An idle session is closed when there is no room for a new one."""
 
 from __future__ import annotations
 
