@@ -184,7 +184,7 @@ def test_what_can_not_be_meant_starts_no_host(
     assert "no file matches" in capsys.readouterr().err
     shots.report.write_text("my shopping list\n")
     assert main(shots.batch[3:]) == 2
-    assert "report of a run with another tool" in capsys.readouterr().err
+    assert "report of a run with a different tool" in capsys.readouterr().err
     assert shots.report.read_text() == "my shopping list\n"
 
 

@@ -75,7 +75,7 @@ def test_what_can_not_be_listed_is_refused(capsys: pytest.CaptureFixture[str]) -
     with pytest.raises(SystemExit) as ended:
         main(["report", "--calls", "501"])
     assert ended.value.code == 2
-    assert "501 calls are too many; 500 is the maximum" in capsys.readouterr().err
+    assert "501 calls are too many; the maximum is 500" in capsys.readouterr().err
     assert main(["report", "--calls", "500"]) == 0
 
 

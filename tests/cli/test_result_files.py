@@ -97,14 +97,14 @@ def test_what_holds_nothing_is_a_sentence(block: dict[str, Any]) -> None:
 
 def test_a_folder_that_takes_no_file_is_told_before_the_call(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(PeerError, match="the folder can't be made"):
+    with pytest.raises(PeerError, match="the folder can't be created"):
         require_place(f"{tmp_path / 'file'}/")
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
     if os.name == "nt" or os.access(locked, os.W_OK):
         pytest.skip("this user may write everywhere")
     for place in (str(locked), f"{locked}/", str(locked / "look.png")):
-        with pytest.raises(PeerError, match="no file can be made"):
+        with pytest.raises(PeerError, match="files can't be created"):
             require_place(place)
-    with pytest.raises(PeerError, match="no file can be made"):
+    with pytest.raises(PeerError, match="files can't be created"):
         TaskFiles(locked, "look")

@@ -124,7 +124,7 @@ def test_a_folder_that_cannot_be_made_is_told_before_any_host_starts(
     words = ["batch", "x", "--host", "openusd", "--each", str(looking.folder / "*.txt")]
     assert main([*words, "--out", where]) == 2
     told = capsys.readouterr()
-    assert "the folder can't be made" in json.loads(told.out)["error"]["message"]
+    assert "the folder can't be created" in json.loads(told.out)["error"]["message"]
 
 
 def test_a_report_without_the_pictures_does_not_pass_for_one_with_them(looking: Looking) -> None:
@@ -132,5 +132,5 @@ def test_a_report_without_the_pictures_does_not_pass_for_one_with_them(looking: 
     assert looking.over("batch", "both", "--report", str(report))[0] == 0
     status, _, told = looking.over("batch", "both", "--report", str(report), "--out", str(pictures))
     assert status == 2
-    assert "is the report of a run with another" in told
+    assert "is the report of a run with a different" in told
     assert "--out" in told

@@ -233,7 +233,7 @@ def test_where_nothing_is_it_says_so(
         monkeypatch.setenv(variable, str(tmp_path / "nobody"))
     status, _, err = run("--yes")
     assert status == 1
-    assert "no application and no client was found here" in err
+    assert "no applications or clients were found here" in err
     status, _, err = run("--yes", "--host", "blender")
     assert status == 1
     assert "never started: blender" in err

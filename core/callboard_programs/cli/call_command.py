@@ -25,7 +25,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="if a job starts, wait until it ends, and print its result",
     )
-    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument(
+        "--instance", metavar="ID", help="an instance id, the start of one, or a host"
+    )
 
 
 def add_call_arguments(parser: argparse.ArgumentParser) -> None:

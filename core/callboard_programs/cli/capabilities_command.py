@@ -23,7 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="a capability, such as filesystem.write"
     )
-    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument(
+        "--instance", metavar="ID", help="an instance id, the start of one, or a host"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON, for programs")
 
 

@@ -36,7 +36,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="other means any client that takes an address and a token",
     )
     parser.add_argument("--name", help="the token's name; by default the client's")
-    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument(
+        "--instance", metavar="ID", help="an instance id, the start of one, or a host"
+    )
     parser.add_argument(
         "--http", action="store_true", help="use the address and a token instead of the bridge"
     )

@@ -14,22 +14,27 @@ from callboard.ground.atomic_write import replacing
 from callboard.ground.plain_text import plain, plain_json
 from callboard_programs.cli.bundle_source import findings_about, unpacked
 
-#: The date of every entry, always the same so that the same folder always makes the same file.
+#: The date of every entry. It is fixed, so that packing the same folder again produces an identical
+#: file.
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, help="the bundle's folder, with its manifest.json")
+    parser.add_argument(
+        "folder", type=Path, help="the bundle's folder, which contains manifest.json"
+    )
     parser.add_argument("--out", type=Path, metavar="FILE", help="by default NAME-VERSION.mcpb")
     parser.add_argument(
-        "--no-start", action="store_true", help="don't run its server to see its tools"
+        "--no-start", action="store_true", help="don't start the bundle's server to list its tools"
     )
-    parser.add_argument("--json", action="store_true", help="{file, findings}, one JSON object")
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object: {file, findings}"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the findings and the file's path. Return 1, without a file, if any finding is an
-    error."""
+    """Print the findings and the path of the file. If any finding is an error, write no file and
+    return 1."""
     if not arguments.folder.is_dir():
         raise PeerError(f"{arguments.folder} is not a folder")
     try:
@@ -59,6 +64,6 @@ def _pack(source: Path, out: Path | None) -> Path:
                 entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), _DATE)
                 entry.compress_type = zipfile.ZIP_DEFLATED
                 entry.external_attr = (0o755 if os.access(path, os.X_OK) else 0o644) << 16
-                entry.create_system = 3  # Declare Unix, so that the modes are used.
+                entry.create_system = 3  # Declares Unix, so that unpackers apply the modes.
                 archive.writestr(entry, path.read_bytes())
     return target

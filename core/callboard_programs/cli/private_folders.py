@@ -1,5 +1,5 @@
-"""Checks whether other users can read the folder with the tokens, and whether this user's other
-programs can see its files."""
+"""Checks whether other users can read the folder that contains the tokens, and whether the user's
+other programs can see the files in it."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path, PureWindowsPath
 
-#: Windows' identifiers of groups that contain other users.
+#: The security identifiers of Windows groups that contain other users.
 _OTHERS = {
     "S-1-1-0": "everyone",
     "S-1-5-11": "everyone who is logged in",
     "S-1-5-32-545": "all users of this machine",
     "S-1-5-32-546": "guests",
 }
-#: Rights that allow reading a file: its data, or everything.
+#: Any of these access rights allows reading a file.
 _READS = 0x0001 | 0x10000000 | 0x80000000
 
 
@@ -54,13 +54,13 @@ def findings(folder: Path) -> Iterator[tuple[bool, str]]:
 
 def from_the_shop(prefix: str) -> bool:
     """Return whether the Python at ``prefix`` came from the Microsoft Store. Windows gives such a
-    Python an AppData folder of its own."""
+    Python a private AppData folder."""
     return "windowsapps" in [part.lower() for part in PureWindowsPath(prefix).parts]
 
 
 def readers(folder: Path) -> list[str]:
-    """Return, in words, the groups besides the user and the system that may read ``folder``. Raises
-    OSError."""
+    """Return the names of the groups, apart from the user and the system, that may read ``folder``.
+    Raises OSError."""
     if sys.platform == "win32":
         allowed = _allowed(str(folder))
         return [name for sid, name in _OTHERS.items() if allowed.get(sid, 0) & _READS]
@@ -75,7 +75,7 @@ if sys.platform == "win32":
     _ALLOWED = 0
 
     def _allowed(folder: str) -> dict[str, int]:
-        """Return the rights in the folder's access list, by security identifier."""
+        """Return the rights that the folder's access list grants, by security identifier."""
         advapi, kernel = ctypes.WinDLL("advapi32"), ctypes.WinDLL("kernel32")
         acl, descriptor = ctypes.c_void_p(), ctypes.c_void_p()
         code = advapi.GetNamedSecurityInfoW(
@@ -87,7 +87,9 @@ if sys.platform == "win32":
         rights: dict[str, int] = {}
         try:
             if not acl:
-                return dict.fromkeys(_OTHERS, _READS)  # Without a list, everyone has every right.
+                return dict.fromkeys(
+                    _OTHERS, _READS
+                )  # Without an access list, everyone has all rights.
             count = ctypes.cast(acl, ctypes.POINTER(wintypes.WORD))[2]
             for number in range(count):
                 entry = ctypes.c_void_p()

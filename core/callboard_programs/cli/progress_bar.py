@@ -1,4 +1,4 @@
-"""Shows progress in one line of the terminal."""
+"""Shows progress on one line of the terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WIDTH = 30
 
 
 def meanwhile(text: str) -> None:
-    """Report, at a terminal, that a step takes a while. The step shows no progress of its own."""
+    """Announce a step on a terminal. Used for slow steps that can't report their progress."""
     if sys.stderr is not None and sys.stderr.isatty():
         print(f"callboard: {text} …", file=sys.stderr, flush=True)
 
@@ -22,8 +22,8 @@ def clear() -> None:
 
 
 def bar(done: float, total: float | None, text: str) -> None:
-    """Draw the bar on stderr. At a terminal, it replaces the previous line. ``text`` may come from
-    an untrusted source."""
+    """Draw the bar on stderr. On a terminal, the bar replaces the previous line. ``text`` may come
+    from an untrusted source."""
     text = plain(text)
     ended = bool(total) and done >= (total or 0)
     if total:

@@ -17,7 +17,7 @@ from callboard_programs.cli.progress_bar import clear
 from callboard_programs.client import refuse
 from callboard_programs.client.tool_call import NobodyAnswered
 
-#: The capabilities of a client whose questions are answered this way.
+#: The capabilities that a client declares if it answers questions this way.
 ASKABLE: Json = {"elicitation": {"form": {}, "url": {}}}
 _NO: Json = {"action": "decline"}
 _YES = ("y", "yes", "true", "1")
@@ -38,8 +38,8 @@ class Answers:
 
     @contextmanager
     def missing_sentence(self) -> Iterator[None]:
-        """Raise NobodyAnswered, in place of the call's own error, when a call in the block fails
-        after an unanswered question."""
+        """If a call in the block fails after an unanswered question, raise NobodyAnswered instead
+        of the call's own error."""
         try:
             yield
         except CallboardError:
@@ -108,8 +108,8 @@ def _typed(params: Json) -> Json:
 
 
 def _field(name: str, schema: Mapping[str, Any], required: bool) -> Any:
-    """Return the value that the person types for a field, or None if it is left out. Asks again
-    until the value is valid."""
+    """Ask for the value of a field until a valid one is typed. Return the value, or None if the
+    field is left out."""
     label = schema.get("title") or name
     if about := schema.get("description"):
         label = f"{label} ({about})"
@@ -155,8 +155,8 @@ def _value(text: str, schema: Mapping[str, Any]) -> Any:
 
 
 def _line(prompt: str) -> str:
-    """Read a line. ``input`` isn't used, because it would print its prompt on stdout, which is for
-    the result. Raises EOFError."""
+    """Read a line. ``input`` isn't used, because it would print the prompt on stdout, which is
+    reserved for the result. Raises EOFError."""
     print(plain(prompt), end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:

@@ -32,14 +32,14 @@ _KINDS = (("errors", "failed"), ("refused", "refused"))
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--since", default="7d", help="30m, 12h, 7d, 2w, a date, or all")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--call", metavar="ID", help="one call in full, with its traceback")
+    which.add_argument("--call", metavar="ID", help="show one call in full, with its traceback")
     which.add_argument(
         "--calls",
         metavar="N",
         nargs="?",
         type=_listed,
         const=_LISTED,
-        help=f"the last calls with their ids, the newest last; {_LISTED} without N, "
+        help=f"list the last N calls with their ids, newest last; N is {_LISTED} by default and "
         f"{MAX_PAGE} at most",
     )
     which.add_argument(
@@ -47,14 +47,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="WORDING",
         nargs="+",
         action="extend",
-        help="put the rows of these requests into the row of the first one, from now on",
+        help="from now on, merge the rows of these requests into the row of the first one",
     )
     which.add_argument(
         "--split",
         metavar="WORDING",
         nargs="+",
         action="extend",
-        help="give each of these requests a row of its own, from now on",
+        help="from now on, give each of these requests its own row",
     )
     which.add_argument(
         "--from",
@@ -63,20 +63,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         action="extend",
         type=Path,
-        help="by user, workstation, client and tool, from all these homes, folders of records, "
-        "databases, or files of JSON lines",
+        help="report by user, workstation, client and tool on all these homes, folders of "
+        "records, databases, or files of JSON lines",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--json", action="store_true", help="for programs")
-    form.add_argument("--html", metavar="FILE", type=Path, help="write one page, and nothing else")
+    form.add_argument(
+        "--html",
+        metavar="FILE",
+        type=Path,
+        help="write the report to one HTML page, and print nothing",
+    )
 
 
 def _listed(text: str) -> int:
     number = count(text)
     if number > MAX_PAGE:
         raise argparse.ArgumentTypeError(
-            f"{number} calls are too many; {MAX_PAGE} is the maximum. --since leaves older calls "
-            "out, and the report itself, without --calls, counts them all"
+            f"{number} calls are too many; the maximum is {MAX_PAGE}. Leave out older calls with "
+            "--since, or run the report without --calls, which counts all of them"
         )
     return number
 
@@ -114,9 +119,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _report_on_many(arguments: argparse.Namespace, since: float | None) -> int:
-    """Print the report on several people's records. Return 1 if some couldn't be read."""
+    """Print a report on the records of several people. Return 1 if some records couldn't be
+    read."""
     if arguments.html is not None:
-        raise PeerError("--from can't make a page; leave out --html, or use --json")
+        raise PeerError("--from can't write an HTML page; leave out --html, or use --json")
     report = studio_report.build(arguments.sources, since=since)
     if arguments.json:
         print(json.dumps(report, indent=2, ensure_ascii=False))
@@ -144,11 +150,9 @@ def _print_many(report: dict[str, Any]) -> None:
 
 
 def _arrange(merged: list[str], split: list[str]) -> int:
-    """Merge or split rows of the report, and print which ones. Raises PeerError or HostError."""
+    """Merge or split rows of the report, and print their names. Raises PeerError or HostError."""
     if len(merged) == 1:
-        raise PeerError(
-            "--merge takes two or more wordings, and the first one is the row that stays"
-        )
+        raise PeerError("--merge needs two or more wordings; the row of the first one stays")
     rows = RequestRows(default_folder())
     try:
         if merged:
@@ -159,7 +163,7 @@ def _arrange(merged: list[str], split: list[str]) -> int:
             print(plain(f"a row of its own from now on: {wording}"))
     except OSError as error:
         raise HostError(f"the rows can't be saved: {error.strerror}") from None
-    print("see them with: callboard report --since all")
+    print("see the rows with: callboard report --since all")
     return 0
 
 
@@ -168,7 +172,7 @@ def _show_call(call_id: str, *, as_json: bool) -> int:
     if call is None:
         raise PeerError(
             f"there is no record of call '{call_id[:64]}'; `callboard report --calls` lists the "
-            "last calls, and a failed call's answer has its id as callboard/call"
+            "last calls, and the answer of a failed call contains the call's id as callboard/call"
         )
     entry = call.as_trace()
     if as_json:

@@ -1,4 +1,4 @@
-"""Saves the pictures, sounds and files in a tool's result as files."""
+"""Saves the pictures, sounds and files in a tool's result to disk."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class ResultFile(NamedTuple):
 
 
 def files_in(result: Json) -> list[ResultFile]:
-    """Return the pictures, sounds and files in a ``tools/call`` result. Raises SkillError for one
-    that can't be decoded."""
+    """Return the pictures, sounds and files in a ``tools/call`` result. Raises SkillError if one of
+    them can't be decoded."""
     return [_file(block) for block in not_text(result.get("content", ()))]
 
 
@@ -58,13 +58,15 @@ def require_folder(out: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         why = error.strerror or type(error).__name__
-        raise PeerError(f"--out {out}: the folder can't be made: {why}; name another one") from None
+        raise PeerError(
+            f"--out {out}: the folder can't be created: {why}; choose another one"
+        ) from None
     _require_writable(out, folder)
 
 
 def _require_writable(out: str, folder: Path) -> None:
     if not os.access(folder, os.W_OK | os.X_OK):
-        raise PeerError(f"--out {out}: no file can be made in {folder}; name another folder")
+        raise PeerError(f"--out {out}: files can't be created in {folder}; choose another folder")
 
 
 def keep(files: list[ResultFile], out: str, name: str) -> None:
@@ -89,8 +91,8 @@ def unkept(out: object, error: OSError) -> HostError:
 
 def keep_beside(folder: Path, name: str, files: list[ResultFile]) -> Iterator[Path]:
     """Write each file into the folder without overwriting any, and yield its path. In the result,
-    the paths replace the bytes. Call it from any thread. Raises OSError, in which case no part of
-    that file is left."""
+    the paths replace the bytes. Call it from any thread. If a file can't be written, no part of it
+    is left. Raises OSError."""
     numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
     for file in files:
         written = _beside(folder, name, file, numbers[file.suffix])

@@ -1,4 +1,4 @@
-"""``callboard run``: runs one tool on one scene, on a host of its own."""
+"""``callboard run``: runs one tool on one scene, in a host that is started for this call."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_host(parser)
     host_by_scene(parser)
     parser.add_argument("--scene", metavar="FILE", help="open this scene first")
-    parser.add_argument("--save", action="store_true", help="save the scene to its own file")
+    parser.add_argument("--save", action="store_true", help="save the scene back to its file")
     parser.add_argument(
-        "--timeout", type=seconds, metavar="S", help="seconds for the whole command"
+        "--timeout", type=seconds, metavar="S", help="time limit in seconds for the whole command"
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def accepted(schema: Any) -> str:
-    """Return, in words, the values that a schema accepts."""
+    """Return a description of the values that a schema accepts."""
     if not isinstance(schema, Mapping):
         return "anything"
     if "enum" in schema:
@@ -34,7 +34,7 @@ def accepted(schema: Any) -> str:
 
 
 def meaning(schema: Any) -> str:
-    """Return the argument's purpose and default."""
+    """Return the argument's description and default value as text."""
     if not isinstance(schema, Mapping):
         return ""
     text = str(schema.get("description", ""))

@@ -1,5 +1,5 @@
-"""``callboard selftest``: tries callboard's features in a running application, in an empty scene,
-and writes a report without names or paths."""
+"""``callboard selftest``: tests the features of callboard in an empty scene of a running
+application, and writes a report without names or paths."""
 
 from __future__ import annotations
 
@@ -18,23 +18,28 @@ from callboard.selftest.self_test import ASKED, summary, written
 from callboard.transport.instances import answer_of
 from callboard_programs.cli.instance import choose
 
-#: Seconds for the whole self-test, and maximum bytes of a report.
+#: Seconds allowed for the whole self-test, and maximum number of bytes in a report.
 PATIENCE, MOST_BYTES = 900.0, 16 * 2**20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("instance", nargs="?", help="the id, its beginning, or the host")
-    parser.add_argument("--yes", action="store_true", help="don't ask before the scene is replaced")
-    parser.add_argument("--discard", action="store_true", help="lose the scene's unsaved work")
-    parser.add_argument("--out", metavar="FOLDER", default=".", help="the folder for the report")
-    parser.add_argument("--json", action="store_true", help="print the report, and write no file")
+    parser.add_argument("instance", nargs="?", help="an instance id, the start of one, or a host")
+    parser.add_argument("--yes", action="store_true", help="replace the scene without asking")
     parser.add_argument(
-        "--read", metavar="FILE", help="print a report as data for the project's test doubles"
+        "--discard", action="store_true", help="discard unsaved changes to the scene"
+    )
+    parser.add_argument("--out", metavar="FOLDER", default=".", help="the folder for the report")
+    parser.add_argument(
+        "--json", action="store_true", help="print the report instead of writing it to files"
+    )
+    parser.add_argument(
+        "--read", metavar="FILE", help="print this report as data for the project's test doubles"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Return 1 if the report has faults."""
+    """Run the self-test, or convert the report given with ``--read``. Return 1 if the self-test
+    found faults."""
     if arguments.read is not None:
         print(plain_json(for_doubles(_report(Path(arguments.read)))))
         return 0

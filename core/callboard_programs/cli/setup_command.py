@@ -23,25 +23,27 @@ from callboard_programs.setup.undo import undo
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only show what would be done")
     parser.add_argument("--yes", action="store_true", help="don't ask")
-    parser.add_argument("--undo", action="store_true", help="restore everything that was changed")
+    parser.add_argument(
+        "--undo", action="store_true", help="restore everything that setup has changed"
+    )
     parser.add_argument(
         "--host",
         choices=sorted(HOSTS),
         action="append",
         default=[],
-        help="only this one; repeatable",
+        help="set up only this application; repeatable",
     )
     parser.add_argument(
         "--client",
         choices=sorted(formats().keys() - {"other"}),
         action="append",
         default=[],
-        help="only this one, even if it isn't found here; repeatable",
+        help="set up only this client, even if it isn't found here; repeatable",
     )
     parser.add_argument(
         "--gateway",
         action="store_true",
-        help="the gateway's address instead of the bridge, for clients that accept one",
+        help="use the gateway's address instead of the bridge in clients that accept an address",
     )
     parser.add_argument("--no-trial", action="store_true", help="don't make a trial call")
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
@@ -76,7 +78,7 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
     intended = plan(arguments.host, arguments.client, arguments.gateway)
     if not intended.hosts and not intended.clients and not intended.served:
         raise HostError(
-            "no application and no client was found here; start each of them once, or name them "
+            "no applications or clients were found here; start each of them once, or name them "
             "with --host and --client"
         )
     if arguments.dry_run:
@@ -87,8 +89,8 @@ def _set_up(arguments: argparse.Namespace, tell: Tell) -> Json:
         print("\n".join(map(plain, intended.lines())), file=sys.stderr)
         if not _agreed("do this?"):
             raise PeerError("nothing was changed")
-    # Note the current state before the lock is made, because making the lock also makes callboard's
-    # folder.
+    # Record the current state before the lock is created, because creating the lock also creates
+    # callboard's folder.
     new = new_kept()
     with only_one():
         return _done(intended, read_kept() or new, arguments, tell)
@@ -123,11 +125,12 @@ def _outcome(plan: Plan) -> Json:
 
 
 def _agreed(question: str) -> bool:
-    """Return whether the person at the terminal answers yes. Raises PeerError when there is no
-    terminal."""
+    """Ask the person at the terminal, and return whether the answer is yes. Raises PeerError when
+    there is no terminal."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise PeerError(
-            "there is no terminal at which to ask; check the plan with --dry-run, then give --yes"
+            "can't ask for confirmation without a terminal; check the plan with --dry-run, "
+            "then use --yes"
         )
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")

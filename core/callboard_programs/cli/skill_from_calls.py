@@ -1,4 +1,4 @@
-"""``callboard new-skill --from-calls``: chooses the calls, writes the skill and tries it once."""
+"""``callboard new-skill --from-calls``: chooses the calls, writes the skill and runs it once."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ def _chosen(reader: Reader, ids: Sequence[str], since: str) -> list[CallRecord]:
 
 
 def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord]:
-    """Return the calls of the newest call's session. If the client opens a session for each call,
-    as ``callboard call`` does, or has no sessions, return the calls that it has made to the same
-    server since the last long silence."""
+    """Return the calls of the session that the newest call belongs to. If the client opens a
+    session for each call, as ``callboard call`` does, or has no sessions, return the calls that it
+    has made to the same server since the last long silence."""
     newest = reader.recent(Filter(since=since, outcomes=("ok",)), limit=1).calls
     if not newest:
         raise PeerError("no call succeeded in that time; try --since all, or name calls by id")
@@ -94,9 +94,9 @@ def _newest_conversation(reader: Reader, since: float | None) -> list[CallRecord
 
 
 def _try_once(new: NewSkill, folder: Path) -> None:
-    """Run the skill on an empty OpenUSD stage if that is harmless, that is, if it uses only tools
-    that ship with callboard, and only files in a folder of its own. The tools' results become the
-    expected results in the skill's test."""
+    """If it is safe, run the skill on an empty OpenUSD stage. It is safe if the skill uses only
+    tools that ship with callboard, and only files in a temporary folder. The tools' results become
+    the expected results in the skill's test."""
     steps = new.draft.steps
     ships = all(step.skill.path.parent == BUNDLED for step in steps)
     if not ships or any(one.required and one.file is None for one in new.draft.inputs):

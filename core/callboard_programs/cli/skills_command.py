@@ -18,7 +18,10 @@ from callboard_programs.cli.instance import offered_skills
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--installed", action="store_true", help="installed bundles only")
     parser.add_argument(
-        "--project", metavar="DIR", type=Path, help="show this project's bundles beside the user's"
+        "--project",
+        metavar="DIR",
+        type=Path,
+        help="show this project's bundles in addition to the user's",
     )
     parser.add_argument("--json", action="store_true", help="for programs")
 

@@ -11,11 +11,14 @@ from callboard_programs.relay.finder import Finder, HostFinder
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument(
+        "--instance", metavar="ID", help="an instance id, the start of one, or a host"
+    )
     parser.add_argument(
         "--gateway",
         action="store_true",
-        help="all instances, or the one with this name; starts the gateway if none is running",
+        help="connect to all instances, or to the one that --instance names, through the gateway; "
+        "starts the gateway if none is running",
     )
     parser.add_argument("--client", metavar="NAME", help="present this client's token")
 
@@ -29,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _finder(arguments: argparse.Namespace) -> Finder:
-    """Return the finder for the arguments. Raises PeerError."""
+    """Return the finder that the arguments call for. Raises PeerError."""
     if not arguments.gateway:
         return HostFinder(arguments.instance)
     from callboard_programs.gateway.finder import GatewayFinder  # Only --gateway needs this.

@@ -15,7 +15,9 @@ from callboard_programs.cli.instance import choose
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
+    parser.add_argument(
+        "--instance", metavar="ID", help="an instance id, the start of one, or a host"
+    )
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -32,7 +34,7 @@ def run(arguments: argparse.Namespace) -> int:
     if answer is None:
         raise HostError(
             f"{instance.id} does not answer: compiled code is blocking the whole process, and "
-            "can't be ended from outside. Wait for that code, or quit the application"
+            "can't be ended from outside. Wait until that code returns, or quit the application"
         )
     if "ended" not in answer:
         raise PeerError(
@@ -44,8 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     _show(answer)
     if "holds" in answer:
         raise HostError(
-            f"{plain(answer['holds'])} is still running, in compiled code that Python can't "
-            "interrupt. The call ends, and its changes are undone, when that code returns"
+            f"{plain(answer['holds'])} is still running in compiled code that Python can't "
+            "interrupt. When that code returns, the call ends and its changes are undone"
         )
     return 0
 
@@ -61,7 +63,7 @@ def _show(answer: Json) -> None:
         print("the client was notified that you cancelled the call; it may call again")
 
 
-#: The text about the call's changes, by whether the host could undo them.
+#: The text about the changes that a call made. The key says whether the host could undo them.
 _BACK = {
     True: "; its changes were undone",
     False: "; some of its changes could not be undone: look at the scene",

@@ -1,5 +1,5 @@
-"""Writes the files that a run over many tasks leaves besides its report. These are the results'
-pictures, sounds and files, the logs, and copies of the files that the tasks wrote."""
+"""Writes the files that a run over many tasks produces in addition to its report: the pictures,
+sounds and files in the results, the logs, and copies of the files that the tasks wrote."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from callboard_programs.farm.orders import UNSAVED
 
 
 def described_place(folder: Path | None) -> Json:
-    """Return the folder for the report's description of the work. A run with a different folder is
-    different work, because the files of tasks that are already done would be missing from the new
-    folder.
+    """Return the folder for the report's description of the work. A run with a different folder
+    counts as different work, because the new folder would lack the files of tasks that are already
+    done.
     """
     return {} if folder is None else {"out": str(folder.absolute())}
 
 
 class TaskFiles:
-    """The folder for each kind of file, or None for a kind that isn't kept. A result's files are
-    named after the task's index and the tool."""
+    """Writes the files of each task, with one folder for each kind of file. A folder of None means
+    that files of this kind aren't kept. The files of a result are named after the task's index and
+    the tool."""
 
     def __init__(
         self,

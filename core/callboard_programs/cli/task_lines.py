@@ -1,5 +1,5 @@
-"""Writes the output and the report of a command over many tasks, with a line of JSON for each task
-and a final line."""
+"""Writes the output and the report of a command that runs many tasks. Both have a line of JSON for
+each task, and a final line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add_work(parser: argparse.ArgumentParser) -> None:
         metavar="NAME==VERSION",
         action="append",
         default=[],
-        help="hosts without this version of the skill refuse",
+        help="refuse to run on hosts without this version of the skill",
     )
 
 
@@ -77,38 +77,48 @@ def _wanted(text: str) -> tuple[str, str | None]:
 
 
 def add_task_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for the way each task is done, and its retries."""
+    """Add the options that control how each task is done and retried."""
     add_scene_options(parser)
     parser.add_argument(
         "--scene",
         metavar="COLUMN",
-        help="the column with the scene to open, which isn't an argument",
+        help="the column that contains the scene to open; not passed to the tool",
     )
-    parser.add_argument("--report", metavar="FILE", type=Path, help="a later run continues from it")
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        type=Path,
+        help="write a report from which a later run can continue",
+    )
     parser.add_argument(
         "--out",
         metavar="FOLDER",
         type=Path,
-        help="the folder for pictures, sounds and files in the answers",
+        help="save the pictures, sounds and files in the answers to this folder",
     )
     parser.add_argument(
         "--retries",
         metavar="N",
         type=repetitions,
         default=2,
-        help="for a task whose host was lost",
+        help="number of retries for a task whose host was lost",
     )
-    parser.add_argument("--logs", metavar="DIR", type=Path, help="a file for each task")
-    parser.add_argument("--collect", metavar="DIR", type=Path, help="copies of what tasks wrote")
+    parser.add_argument("--logs", metavar="DIR", type=Path, help="write a log file for each task")
+    parser.add_argument(
+        "--collect", metavar="DIR", type=Path, help="copy the files that tasks wrote"
+    )
     parser.add_argument(
         "--fail-on",
         metavar="KEY=VALUE",
         type=_answer,
         action="append",
         default=[],
-        help="a task whose answer has this value fails, such as passed=false of a check",
+        help="count a task as failed if its answer has this value, such as passed=false for a "
+        "check",
     )
-    parser.add_argument("--max-failures", type=count, metavar="N", help="stop after this many")
+    parser.add_argument(
+        "--max-failures", type=count, metavar="N", help="stop after this many failures"
+    )
 
 
 def _answer(text: str) -> tuple[str, Any]:
@@ -116,7 +126,9 @@ def _answer(text: str) -> tuple[str, Any]:
     text."""
     key, equals, written = text.partition("=")
     if not key or not equals:
-        raise argparse.ArgumentTypeError(f"'{text[:80]}' isn't KEY=VALUE, such as passed=false")
+        raise argparse.ArgumentTypeError(
+            f"'{text[:80]}' isn't of the form KEY=VALUE, such as passed=false"
+        )
     try:
         return key, json.loads(written)
     except ValueError:
@@ -124,7 +136,7 @@ def _answer(text: str) -> tuple[str, Any]:
 
 
 def _judged(result: TaskResult, unwanted: Sequence[tuple[str, Any]]) -> TaskResult:
-    """Return the result, turned into a failure if its answer has an unwanted value."""
+    """Return the result, or a failure if the tool's answer has an unwanted value."""
     if result.status == "failed" or not isinstance(result.value, dict):
         return result
     for key, value in unwanted:
@@ -136,10 +148,16 @@ def _judged(result: TaskResult, unwanted: Sequence[tuple[str, Any]]) -> TaskResu
 
 
 def add_scene_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for a task's scene and time."""
-    parser.add_argument("--no-open", action="store_true", help="the tool opens the file itself")
-    parser.add_argument("--save", action="store_true", help="save each scene to its own file")
-    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds for each task")
+    """Add the options for the scene and the time limit of a task."""
+    parser.add_argument(
+        "--no-open",
+        action="store_true",
+        help="open no scene, because the tool opens the file itself",
+    )
+    parser.add_argument("--save", action="store_true", help="save each scene back to its file")
+    parser.add_argument(
+        "--timeout", type=seconds, metavar="S", help="time limit in seconds for each task"
+    )
 
 
 def tell(sentence: str) -> None:
@@ -169,8 +187,8 @@ def work_off(
     ordered: bool = False,
 ) -> int:
     """Do the tasks that the report doesn't list as done. Return 0 if no task failed, 1 otherwise.
-    ``arguments`` are those of :func:`add_work` and :func:`add_task_options`. ``ordered`` sorts the
-    report at the end."""
+    ``arguments`` are those of :func:`add_work` and :func:`add_task_options`. If ``ordered`` is
+    true, the report is sorted at the end."""
     work = replace(work, retries=arguments.retries, files=arguments.out is not None)
     tasks = tasks_over(arguments.over, arguments.scene)
     places = [*PLACES, *tasks[0].values]
@@ -179,7 +197,7 @@ def work_off(
         tell(f"{{{word}}} isn't filled in: a task has only {known}")
     report = None
     if arguments.report is not None:
-        # Hosts come and go, and each has folders of its own, so only their kind describes the run.
+        # Hosts come and go, and their folders differ, so only the kind of host describes the run.
         begun = {**work.described(), "host": arguments.host, "over": arguments.over}
         begun |= {"skills": dict(work.skills), **described_place(arguments.out)}
         report = ReportFile(arguments.report, begun)
@@ -224,7 +242,7 @@ def _written(results: Iterable[TaskResult], report: ReportFile | None) -> Iterat
 
 
 class _Progress:
-    """The lines and the bar that are printed during the run."""
+    """Prints the lines and the progress bar during the run."""
 
     def __init__(self, total: int, max_failures: int | None) -> None:
         self.failed = self._known = 0
@@ -237,7 +255,7 @@ class _Progress:
         return self._most is not None and self.failed >= self._most
 
     def take(self, results: Iterable[TaskResult]) -> None:
-        """Print each result, until there are no more or too many tasks have failed."""
+        """Print the results until there are no more or too many tasks have failed."""
         for result in results:
             self._known += 1
             self.failed += result.status == "failed"

@@ -17,9 +17,13 @@ _LONGEST = 200
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("tool", nargs="?", help="only this: what it does, and its arguments")
-    parser.add_argument("--instance", metavar="ID", help="the id, its beginning, or the host")
-    parser.add_argument("--json", action="store_true", help="for programs, with all schemas")
+    parser.add_argument("tool", nargs="?", help="describe only this tool and its arguments")
+    parser.add_argument(
+        "--instance", metavar="ID", help="an instance id, the start of one, or a host"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print JSON for programs, including all schemas"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,8 +54,8 @@ def _in_short(tool: Json) -> str:
 
 
 def _called(name: str, tools: list[Json]) -> Json:
-    """Return the tool with that name. Raises PeerError, with the nearest names, when there is no
-    such tool."""
+    """Return the tool with that name. If there is no such tool, raise PeerError with the nearest
+    names."""
     by_name: dict[str, Json] = {tool["name"]: tool for tool in tools}
     if name in by_name:
         return by_name[name]

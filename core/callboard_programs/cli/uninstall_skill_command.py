@@ -10,7 +10,9 @@ from callboard_programs.cli.bundle_place import add_place, place_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", metavar="NAME", help="as `callboard skills --installed` shows it")
+    parser.add_argument(
+        "name", metavar="NAME", help="the name that `callboard skills --installed` shows"
+    )
     add_place(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 

@@ -1,4 +1,4 @@
-"""``callboard vendor``: puts the packages that a skill requires into its folder."""
+"""``callboard vendor``: installs the packages that a skill requires into the skill's folder."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ _ASK = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "skill", metavar="DIR|NAME", help="a skill's folder, or the name of a skill that is found"
+        "skill",
+        metavar="DIR|NAME",
+        help="the folder of a skill, or the name of a skill that callboard finds",
     )
     parser.add_argument(
         "--host",
@@ -40,8 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="VERSION|PROGRAM",
         action="append",
         default=[],
-        help="the Python version, such as 3.11, or interpreter, such as mayapy; repeatable; by "
-        "default this one",
+        help="a Python version, such as 3.11, or an interpreter, such as mayapy; by default, this "
+        "Python; repeatable",
     )
     parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
 
@@ -69,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _skill(given: str, host: str | None) -> SkillMetadata:
-    """Return the skill in that folder, or with that name. Raises PeerError."""
+    """Return the skill in the given folder or with the given name. Raises PeerError."""
     folder = Path(given).absolute()
     if not folder.exists():
         candidates = _called(given, host)
@@ -86,7 +88,7 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
             )
         raise PeerError(
             f"{given} is neither a folder nor a skill that `callboard skills` lists or a running "
-            "host has; give the folder with its SKILL.md"
+            "host has; give the folder that contains its SKILL.md"
         )
     skill = load_skill(folder)
     if not is_usable(skill):
@@ -96,8 +98,8 @@ def _skill(given: str, host: str | None) -> SkillMetadata:
 
 
 def _called(name: str, host: str | None) -> list[SkillMetadata]:
-    """Return the skills with that name that a server started here would find, and those that
-    running servers find in skill paths of their own."""
+    """Return the skills with that name that a server started here would find, and the ones that
+    running servers find in their own skill paths."""
     here = search_paths(extra=under_policy(config_from({})).skill_paths)
     by_folder: dict[Path, SkillMetadata] = {}
     for paths in (here, *(map(Path, one.instance.skill_paths) for one in listed())):
@@ -127,7 +129,7 @@ def _version_of(python: str) -> str:
     try:
         asked = subprocess.run([python, "-c", _ASK], capture_output=True, text=True, timeout=120)
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise PeerError(f"{python} can't be asked for its version: {error}") from None
+        raise PeerError(f"the version of {python} can't be determined: {error}") from None
     words = asked.stdout.split()
     if not words or _VERSION.fullmatch(words[-1]) is None:
         raise PeerError(
@@ -162,7 +164,7 @@ def _install(requires: Sequence[str], target: Path, version: str) -> None:
     if version != this_python():
         # Without these options, a package that has no wheel would be built for this Python.
         command += ["--python-version", version, "--only-binary=:all:"]
-    # At a terminal, pip's progress goes to stderr, because stdout is for the result.
+    # On a terminal, pip shows its progress on stderr, because stdout is reserved for the result.
     shows = sys.stderr is not None and sys.stderr.isatty()
     done = subprocess.run(
         [*command, *([] if shows else ["--quiet"]), "--", *requires],

@@ -1,4 +1,4 @@
-"""The blocking client: one session, on a loop of its own."""
+"""A blocking client that runs one session on its own event loop."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ T = TypeVar("T")
 
 
 class Client:
-    """A blocking client. Use it as a context manager, on one thread that runs no loop of its own.
+    """A blocking client. Use it as a context manager, on a thread that doesn't run an event loop.
     Raises HostError when the server can't be reached, and RemoteError for errors that the server
     returns. ``timeout`` is the maximum number of seconds without any data from the server, which
-    sends keep-alive data even while a tool is running. ``capabilities`` are those that the client
-    declares. ``asked`` answers the server's requests that need these capabilities, on the client's
-    loop. ``key`` is an instance's own token. The instance must prove that it has the token before
-    anything is sent to it."""
+    sends keep-alive data even while a tool is running. ``capabilities`` are the capabilities that
+    the client declares. ``asked`` answers the server's requests that need these capabilities, on
+    the client's loop. ``key`` is an instance's own token. The instance must prove that it has the
+    token before anything is sent to it."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class Client:
         on_notification: Callable[[str, Json], None] = pass_over,
     ) -> Json:
         """Send a request and wait for its result. Notifications that arrive before the result are
-        passed on."""
+        passed to ``on_notification``."""
         self._notified = on_notification
         return self._run(self._client.request(method, params))
 
@@ -104,7 +104,8 @@ class Client:
 
 
 def _tell(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-    """Report an error in the loop, except for a KeyboardInterrupt, which any task may end with."""
+    """Report an error in the loop. A KeyboardInterrupt isn't reported, because it may end any
+    task."""
     if not isinstance(context.get("exception"), KeyboardInterrupt):
         loop.default_exception_handler(context)
 

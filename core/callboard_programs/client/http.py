@@ -41,7 +41,7 @@ class Unreachable(HostError):
 
 class NotLetIn(Unreachable):
     """This client isn't admitted, or the server's certificate is the wrong one. Retrying doesn't
-    help until a person has changed that."""
+    help until a person has fixed that."""
 
 
 class Broken(HostError):
@@ -91,16 +91,16 @@ class Endpoint:
 
 
 class IdleConnections:
-    """Open connections to one server, kept for further requests after their answers are complete.
-    Use it on one loop."""
+    """Open connections to one server. A connection whose answer is complete is kept for a later
+    request. Use it on a single event loop."""
 
     def __init__(self) -> None:
         self._idle: list[tuple[Connected, float]] = []
         self._closed = False
 
     def take(self) -> Connected | None:
-        """Return a connection that is still open, or None. A server that ends closes its
-        connections."""
+        """Return a connection that is still open, or None. A server closes its connections when it
+        ends."""
         while self._idle:
             connection, since = self._idle.pop()
             reader, writer = connection
@@ -126,14 +126,14 @@ class IdleConnections:
 @dataclass(frozen=True)
 class LargeMessage:
     """A message that hasn't been read yet. ``size`` is its number of bytes, or None if the server
-    doesn't report it. ``parts`` yields the bytes, and raises Broken."""
+    doesn't report it. ``parts`` yields the bytes, and may raise Broken."""
 
     size: int | None
     parts: AsyncIterator[bytes]
 
 
 class HttpAnswer:
-    """A status, headers, and a body that may still be on its way."""
+    """The status, the headers, and a body that may still be arriving."""
 
     def __init__(
         self, endpoint: Endpoint, reader: asyncio.StreamReader, status: int, headers: dict[str, str]
@@ -159,9 +159,9 @@ class HttpAnswer:
         self, passes: Callable[[int | None, bytes], bool]
     ) -> AsyncGenerator[Json | LargeMessage, None]:
         """Do the same as :meth:`messages`, but yield a large message unread if ``passes`` accepts
-        it. ``passes`` takes the message's size, or None if it isn't known, and its beginning. An
-        accepted message is the last one that is yielded, and must be read before anything else.
-        Raises Broken."""
+        it. ``passes`` is called with the message's size, or None if the size isn't known, and with
+        the beginning of the message. An accepted message is the last one that is yielded, and must
+        be read before anything else. Raises Broken."""
         try:
             kind = (self.header("Content-Type") or "").partition(";")[0].strip().lower()
             events = kind == "text/event-stream"

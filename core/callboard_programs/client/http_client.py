@@ -1,4 +1,5 @@
-"""A client of one server over Streamable HTTP, in either era. Use it on one loop."""
+"""A client of one server over Streamable HTTP, with sessions or without. Use it on a single event
+loop."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ POST_HEADERS = {
     "Content-Type": "application/json",
     "Accept": "application/json, text/event-stream",
 }
-#: Seconds for ending the session.
+#: Seconds allowed for ending the session.
 GOODBYE = 1.0
 
 
@@ -43,7 +44,7 @@ class RefusedByHttp(HostError):
 
 
 async def refuse(method: str, params: Json) -> Json:
-    """Refuse a request, because the client can't be asked anything."""
+    """Refuse a request from the server, because this client doesn't answer any."""
     raise MethodNotFound(f"Method not found: '{method[:80]}'")
 
 
@@ -80,13 +81,13 @@ class HttpClient:
         """Open a session, or find out that the server doesn't need one."""
         opening = open_talk(self._conversation, client, capabilities)
         self.talk = await opening
-        # Each POST has a connection of its own, and later messages must not overtake those that
+        # Each POST has its own connection, and later messages must not overtake the messages that
         # open the session.
         await asyncio.gather(*self._posts.values())
 
     def listen(self) -> None:
         """Receive the questions and notifications on the session's own stream until the client is
-        closed. Jobs send them there after their calls have been answered."""
+        closed. Jobs use that stream after their calls have been answered."""
         if self._session:
             self._start(object(), self._listen())
 

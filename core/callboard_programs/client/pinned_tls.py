@@ -32,8 +32,8 @@ class Pinned:
                 "the part after # must be sha256= and 64 hexadecimal digits, 0-9 and a-f"
             )
         # Only the fingerprint identifies the server, because no authority has signed such a
-        # certificate. So this system's authorities, which take a long time to read,
-        # aren't needed.
+        # certificate. The system's list of authorities isn't needed, and reading it takes a long
+        # time.
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
         return Pinned(context, matched[1])

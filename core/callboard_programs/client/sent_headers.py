@@ -1,4 +1,4 @@
-"""The headers with which our stateless requests repeat parts of their body (2026-07-28, Streamable
+"""The headers in which our stateless requests repeat parts of their bodies (2026-07-28, Streamable
 HTTP)."""
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ from callboard.jobs.tools import LONGEST_WAIT, STATUS
 from callboard.protocol.headers import TRACE, is_trace
 from callboard_programs.client.http_client import RemoteError, pass_over
 
-#: The types of a result's blocks that hold a file.
+#: The types of content blocks that contain a file.
 NOT_TEXT = ("image", "audio", "resource")
 
 Notified = Callable[[str, Json], None]
@@ -88,9 +88,9 @@ def call_tool(
     wait: bool = True,
     trace: str | None = None,
 ) -> Json:
-    """Return the tool's result. If the tool answers with a job, return the job's result, or only
-    its handle if ``wait`` is false. ``trace`` is the W3C ``traceparent`` of the call; by default
-    it is the environment's. Raises FailedCall, RemoteError or HostError."""
+    """Call a tool, and return its result. If the tool answers with a job, return the job's result,
+    or only its handle if ``wait`` is false. ``trace`` is the W3C ``traceparent`` of the call; by
+    default, the one in the environment is used. Raises FailedCall, RemoteError or HostError."""
     result = _requested(client, tool, given, notified, trace or trace_here())
     job = result.get("structuredContent")
     if wait and isinstance(job, dict) and "job_id" in job and job.get("status") == "working":
