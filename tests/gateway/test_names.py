@@ -175,7 +175,7 @@ def test_a_forgotten_name_is_the_next_scenes_and_leads_no_open_conversation_ther
         assert ids(names) == {"fake": heir}
         assert refused(finder)["stood_for"]["scene"] == "/scenes/a.usd"
         assert NameFinder("fake", names).find() is not None
-    with pytest.raises(PeerError, match="no name 'fake_9' is kept"):
+    with pytest.raises(PeerError, match="the name 'fake_9' isn't kept"):
         forget(["fake_9"])
 
 

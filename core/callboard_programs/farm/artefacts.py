@@ -1,4 +1,4 @@
-"""The files that a task wrote, found by the paths in its result."""
+"""Finds the files that a task wrote by the paths in the task's result."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def artefacts_of(value: Any, since: float) -> dict[str, str]:
             if path.is_absolute() and path.is_file() and path.stat().st_mtime >= since:
                 if not path.stat().st_size:
                     raise SkillError(
-                        f"{text} was written but is empty, so it isn't a result: check whether its "
-                        "disk is full, and run the task again"
+                        f"{text} was written but is empty, so it isn't a result: check whether "
+                        "the disk is full, and run the task again"
                     )
                 written[text] = sha256(text)
         except (OSError, ValueError):

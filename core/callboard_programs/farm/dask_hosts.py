@@ -1,5 +1,5 @@
-"""Runs tasks behind a Dask scheduler. It sends orders to the scheduler's hosts, and receives their
-answers."""
+"""Runs tasks behind a Dask scheduler: sends orders to the scheduler's hosts, and receives the
+hosts' answers."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from callboard_programs.farm.security import no_answer, quiet
 log = logging.getLogger(__name__)
 
 #: Seconds of work in each host's queue, and the minimum and maximum number of tasks in the queue.
-#: That is enough that no host waits for us, and little enough that another run's tasks soon get
-#: their turn.
+#: The queue is long enough that no host waits for us, and short enough that the tasks of another
+#: run soon get their turn.
 AHEAD, FEWEST, MOST = 0.5, 2, 64
 #: Seconds allowed for a supervisor to report why its host was lost.
 LOSS_PATIENCE = 5.0
@@ -46,7 +46,8 @@ class DaskHosts:
         reported: Callable[[int, int], None] = lambda out, hosts: None,
     ) -> None:
         """``security`` is Dask's security object. ``needs`` are the amounts that a host must offer.
-        ``reported`` is called now and then with the numbers of unfinished tasks and suitable hosts.
+        ``reported`` is called from time to time with the numbers of unfinished tasks and suitable
+        hosts.
         """
         self._scheduler, self._security = scheduler, security
         self._needs, self._reported = dict(needs), reported
@@ -54,7 +55,7 @@ class DaskHosts:
         self._sent = 0
         #: The unfinished attempts, by Dask's keys.
         self._out: dict[str, tuple[Attempt, Any]] = {}
-        #: Futures that ended, and supervisors' reports.
+        #: Futures that have ended, and reports from supervisors.
         self._arrived: SimpleQueue[Any] = SimpleQueue()
         self._losses: dict[str, Json] = {}
         #: Attempts whose worker is gone, with the time until which its supervisor may report the
@@ -71,7 +72,7 @@ class DaskHosts:
         """Connect to the scheduler. Raises HostError when it can't be reached."""
         from distributed import Client
 
-        quiet(logging.CRITICAL)  # All failures are raised here.
+        quiet(logging.CRITICAL)  # Every failure is raised as an error instead.
         try:
             self._client = Client(
                 self._scheduler, security=self._security, timeout=10, set_as_default=False

@@ -24,7 +24,7 @@ def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk:
     the job's own file first. One Flamenco task covers ``chunk`` of our tasks. Raises PeerError."""
     if work.needs:
         raise PeerError(
-            "Flamenco doesn't support amounts; leave --need out, and give job.json a tag"
+            "Flamenco doesn't support amounts; leave out --need, and add a tag to job.json"
         )
     if "{" in str(folder):
         raise PeerError(
@@ -49,7 +49,7 @@ def write_job(folder: Path, name: str, work: Work, tasks: Sequence[Task], chunk:
 
 
 def host_of(folder: Path) -> list[str]:
-    """Return the options of a job's hosts. Raises InvalidParams."""
+    """Return the options for the hosts of a job. Raises InvalidParams."""
     try:
         options: list[str] = json.loads((folder / HOST).read_text("utf-8"))["options"]
     except (OSError, ValueError, KeyError, TypeError) as error:

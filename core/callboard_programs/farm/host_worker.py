@@ -1,4 +1,4 @@
-"""A host's side of the farm. It is a Dask worker whose tasks are calls to the host's tools."""
+"""The host's side of the farm: a Dask worker whose tasks are calls to the host's tools."""
 
 from __future__ import annotations
 
@@ -211,7 +211,7 @@ def _settle(future: Future[Any], fn: Callable[..., Any], args: Any, kwargs: Any)
 
 
 def _memory() -> int:
-    """Return the number of bytes of memory that this process holds."""
+    """Return the number of bytes of memory that this process uses."""
     import psutil
 
     return int(psutil.Process().memory_info().rss)

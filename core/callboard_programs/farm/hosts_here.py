@@ -1,4 +1,4 @@
-"""Runs tasks on this machine, with warm hosts that work through their orders side by side."""
+"""Runs tasks on this machine, with warm hosts that perform their orders in parallel."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from callboard_programs.farm.warm_host import WarmHost
 
 
 class HostsHere:
-    """Hosts on this machine, each with a thread of its own. Use it as a context manager on one
-    thread. If a host doesn't start, the others do its work."""
+    """Hosts on this machine, each with its own thread. Use it as a context manager on one thread.
+    If a host doesn't start, the others do its work."""
 
     def __init__(
         self,

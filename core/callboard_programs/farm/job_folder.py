@@ -1,4 +1,4 @@
-"""The folder of an exported job."""
+"""Writes the folder of an exported job."""
 
 from __future__ import annotations
 

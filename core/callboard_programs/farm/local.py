@@ -1,5 +1,5 @@
-"""Runs a whole farm on this machine, with a scheduler in this process and a supervisor's process
-for each host."""
+"""Runs a whole farm on this machine, with a scheduler in this process and a supervisor process for
+each host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.errors import HostError
 from callboard.mapping.host_process import HostLost, HostProcess
 from callboard_programs.farm.security import quiet
 
-#: Dask's settings. A worker may hold the interpreter for minutes, and supervisors end workers that
+#: Dask's settings. A worker may block its interpreter for minutes, and supervisors end workers that
 #: are stuck. The client decides what happens to a lost host's tasks.
 SCHEDULING = {
     "distributed.scheduler.worker-ttl": None,
@@ -24,7 +24,7 @@ SCHEDULING = {
 
 
 class LocalScheduler:
-    """Dask's scheduler on a thread of its own. A context manager."""
+    """Runs Dask's scheduler on a separate thread. Use it as a context manager."""
 
     def __init__(self, host: str, port: int, security: Any, secure: bool) -> None:
         self._where = {"host": host, "port": port, "protocol": "tls" if secure else "tcp"}
@@ -67,7 +67,7 @@ class LocalScheduler:
                 **self._where, security=self._security, dashboard_address="127.0.0.1:0"
             )
             async with scheduler:
-                # Without bokeh, Dask has only a plain page.
+                # Without bokeh, Dask serves only a plain page instead of its dashboard.
                 page = "status" if find_spec("bokeh") else "info/main/workers.html"
                 port = scheduler.http_server.port
                 self._started.set_result((scheduler.address, f"http://127.0.0.1:{port}/{page}"))
@@ -75,7 +75,8 @@ class LocalScheduler:
 
 
 class LocalSupervisors:
-    """Supervisors, each restarted when it ends without being asked to. A context manager."""
+    """Runs supervisors, and restarts each one that ends without being asked to. Use it as a context
+    manager."""
 
     def __init__(
         self, commands: Sequence[Sequence[str]], goodbye: float, reported: Callable[[str], None]

@@ -36,7 +36,7 @@ def write_bundle(folder: Path, name: str, work: Work, tasks: Sequence[Task]) -> 
     job's name. Raises PeerError."""
     texts = {
         TEMPLATE: json.dumps(template(name, work, len(tasks)), indent=2) + "\n",
-        # The manager has a time limit of its own, after which it ends the process.
+        # The manager has its own time limit, after which it ends the process.
         ORDERS: orders_text(replace(work, timeout=None), tasks),
         ASSETS: json.dumps(_assets(tasks), indent=2) + "\n",
     }

@@ -1,4 +1,4 @@
-"""The orders of a run. Hosts perform them, and their answers become results."""
+"""The orders of a run. Hosts perform the orders, and the answers of the hosts become results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from callboard_programs.client.tool_call import (
 )
 from callboard_programs.farm.artefacts import artefacts_of
 
-#: The note for a run in which a tool changed its scene and no option saves it.
+#: The note for a run in which a tool changed the scene but no option saves the scene.
 UNSAVED = (
     "the tool changed the scene, and nothing saved it afterwards; unless the tool writes it "
     "itself, add --save, which saves each scene to its own file"
@@ -35,7 +35,7 @@ LOST = "callboard-lost"
 
 
 class RunOwner(NamedTuple):
-    """The client on whose behalf a run is made: its own name and version, and the holder of its
+    """The client on whose behalf a run is made: its name, its version, and the holder of its
     token."""
 
     name: str
@@ -51,8 +51,8 @@ class Work:
     ``timeout`` is in seconds. ``needs`` has the amounts that a host must offer, by name. ``skills``
     has the skills that a host must have, each with its version, or None for any version. ``asker``
     is the client on whose behalf the run is made, or None for the user who typed the command.
-    ``trace`` is the run's W3C ``traceparent``. With ``files``, the answers contain their pictures,
-    sounds and files in full."""
+    ``trace`` is the run's W3C ``traceparent``. If ``files`` is true, the answers contain their
+    pictures, sounds and files in full."""
 
     tool: str
     given: Json
@@ -114,7 +114,7 @@ def carried_out(
     never?}``. ``never`` is true when every task would fail this way. ``skills`` has the host's
     skills and their versions. If it is None, the host is asked for them. Raises HostError when the
     host is gone."""
-    began = time() - 0.1  # The times of files come from a coarser clock.
+    began = time() - 0.1  # File times come from a coarser clock.
     try:
         for name, wanted in order.get("skills", {}).items():
             _require(who, name, wanted, _version_of(client, name, who, skills))
@@ -166,7 +166,7 @@ def is_changed(result: Json) -> bool:
 
 
 def printed(result: Json) -> Json:
-    """Return ``{stdout?, stderr?}`` of a tool's result."""
+    """Return the printed text in a tool's result, as ``{stdout?, stderr?}``."""
     meta = result.get("_meta", {})
     names = ("stdout", "stderr")
     return {name: text for name in names if (text := meta.get(f"callboard/{name}"))}
@@ -219,7 +219,7 @@ _performer: Callable[[Json], Json] | None = None
 
 
 def perform_by(performer: Callable[[Json], Json]) -> None:
-    """Perform this process's orders with ``performer`` from now on."""
+    """From now on, have ``performer`` perform this process's orders."""
     global _performer
     _performer = performer
 

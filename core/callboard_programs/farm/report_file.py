@@ -1,5 +1,5 @@
-"""The report of a batch or a farm. It is a file of JSON lines, each written to disk immediately.
-A later run continues from it."""
+"""The report of a batch or a farm. It is a file of JSON lines, each written to disk immediately. A
+later run can continue from the report."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class ReportFile:
         nothing_done = began and not any("status" in value for value in values)
         if others and not nothing_done:
             raise PeerError(
-                f"{self._path} is the report of a run with another tool, host, files, arguments or "
-                "--out, or isn't a report; name another file, or remove this one"
+                f"{self._path} is the report of a run with a different tool, host, files, "
+                "arguments or --out, or isn't a report; name another file, or remove this one"
             )
         done = {_name(value): value for value in values if _writes_progress(value)}
         return [
@@ -77,14 +77,14 @@ class ReportFile:
             self._out = self._path.open("a", encoding="utf-8")
 
     def add(self, result: TaskResult) -> None:
-        """Write a result, so that it survives the end of this process. Raises HostError."""
+        """Write a result to disk, so that it survives the end of this process. Raises HostError."""
         assert self._out is not None
         with self._writing():
             self._out.write(json.dumps(result.line()) + "\n")
             self._out.flush()
 
     def close(self, finished: Json, *, ordered: bool = False) -> None:
-        """Write the last line and close the report. ``ordered`` sorts the results, which
+        """Write the last line and close the report. If ``ordered`` is true, sort the results, which
         requires loading all of them into memory. Raises HostError."""
         assert self._out is not None
         with self._writing():

@@ -1,5 +1,5 @@
-"""Runs many tasks. It sends the orders, tries a task again when its host is lost, and yields the
-results. There are two executors: hosts on this machine, and hosts behind a Dask scheduler."""
+"""Runs many tasks: sends the orders, retries a task when its host is lost, and yields the results.
+There are two executors: hosts on this machine, and hosts behind a Dask scheduler."""
 
 from __future__ import annotations
 

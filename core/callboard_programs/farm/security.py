@@ -1,5 +1,5 @@
-"""Access to a farm's scheduler. Anyone who can reach a scheduler can use it, so it either listens
-on this machine only or asks for a certificate."""
+"""Access to a farm's scheduler. Anyone who can reach a scheduler can use it, so a scheduler either
+listens on this machine only or requires a certificate."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Certificates(NamedTuple):
     key: Path
 
     def options(self) -> list[str]:
-        """Return the certificates as options for another command of the farm."""
+        """Return the certificates as options for other farm commands."""
         return [f"--tls-{name}={path.absolute()}" for name, path in self._asdict().items()]
 
 
@@ -64,13 +64,13 @@ def security_of(certificates: Certificates | None) -> Any:
     return Security(require_encryption=True, **files)
 
 
-#: Seconds to wait for a scheduler that is asked for its reason.
+#: Seconds to wait for a scheduler to report why it refuses.
 _PATIENCE = 5.0
 
 
 def no_answer(address: str, error: Exception, security: Any) -> HostError:
-    """Return the error for a scheduler that can't be used, from Dask's own error and Dask's
-    security object. Blocks for some seconds at most."""
+    """Return the error to raise for a scheduler that can't be used. ``error`` and ``security`` are
+    Dask's error and Dask's security object. Blocks for a few seconds at most."""
     from distributed.comm.core import FatalCommClosedError
 
     if (
@@ -89,8 +89,8 @@ def no_answer(address: str, error: Exception, security: Any) -> HostError:
 
 
 def _is_refused(address: str, security: Any) -> bool:
-    """Return whether the scheduler refuses these certificates. In TLS 1.3 a server refuses a
-    certificate after the handshake. If Dask sends its first message before that, it loses the
+    """Return whether the scheduler refuses these certificates. In TLS 1.3, a server refuses a
+    certificate only after the handshake. If Dask has sent its first message by then, it loses the
     reason."""
     where = urlsplit(address)
     if where.scheme != "tls":
@@ -112,8 +112,8 @@ def _is_refused(address: str, security: Any) -> bool:
 
 
 def quiet(level: int = logging.ERROR) -> None:
-    """Let Dask log only messages at ``level`` and above."""
-    for name in ("distributed", "distributed.client"):  # The second logger has a level of its own.
+    """Limit Dask's logging to messages at ``level`` and above."""
+    for name in ("distributed", "distributed.client"):  # The second logger has its own level.
         logging.getLogger(name).setLevel(level)
 
 

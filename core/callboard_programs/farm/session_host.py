@@ -52,7 +52,7 @@ def enter(folder: Path, options: Sequence[str]) -> None:
             process.wait()
             raise HostError(words.read_text("utf-8", "replace").strip() or "no host started")
         sleep(AGAIN)
-    process.returncode = 0  # The keeper outlives this process, so this avoids a ResourceWarning.
+    process.returncode = 0  # Avoids a ResourceWarning, because the keeper outlives this process.
 
 
 def leave(folder: Path) -> None:
@@ -92,7 +92,7 @@ def perform(folder: Path, order: Json, notified: Notified = pass_over) -> TaskRe
 
 
 def task_of(order: Json) -> Task:
-    """Return the task in one line of an exported job's orders."""
+    """Return the task on one line of the orders of an exported job."""
     return Task(order["index"], order["file"], key=order["key"])
 
 

@@ -157,8 +157,8 @@ class _Watch:
         self.look_at(process.pid)
 
     def look_at(self, pid: int) -> None:
-        """Watch this process. The process that was started may be a launcher that in turn starts
-        the host."""
+        """Watch the process with this id. The process that was started first may be only a launcher
+        for the host."""
         import psutil
 
         self._gone = psutil.Error

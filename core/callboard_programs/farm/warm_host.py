@@ -15,8 +15,8 @@ from callboard_programs.client import Client, refuse
 
 
 class WarmHost:
-    """``callboard serve --worker`` and a client for it. A context manager. Call :meth:`kill` from
-    any thread, and everything else from a single one."""
+    """Runs ``callboard serve --worker``, with a client for it. Use it as a context manager. Call
+    :meth:`kill` from any thread, and everything else from a single one."""
 
     def __init__(
         self,

@@ -1,5 +1,5 @@
 """The instances that one session has attached, their tools under unique names, and the session's
-connections, including those to instances that it hasn't attached."""
+connections, including the connections to instances that aren't attached."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ class Attachments:
             yield conversation.side
 
     def side(self, name: str) -> HostSide:
-        """Return the session's connection to an instance. The first use opens it."""
+        """Return the session's connection to an instance. The first call for an instance opens the
+        connection."""
         if name not in self._conversations:
             conversation = converse(name, self._names, self.session.holder, self.token)
             conversation.side.adopt(self.session)
@@ -80,11 +81,11 @@ class Attachments:
     # -- tools ----------------------------------------------------------------------------------
 
     async def tools(self, request: SessionRequest) -> list[Json]:
-        """Return the tools of the attached instances, as each host lists its tools to this client,
-        and the reserved tool last."""
+        """Return the tools of the attached instances, as each host lists its tools for this client.
+        The reserved tool comes last."""
         lists = await asyncio.gather(*(self._tools(name, request) for name in self.listed))
         tools = [tool for listed in lists for tool in listed]
-        # Each host has this tool, but an agent needs only one.
+        # Each host has the reserved tool, but an agent needs only one of them.
         asks = [tool for tool in tools if tool["name"].endswith(_ASK)]
         rest = [tool for tool in tools if not tool["name"].endswith(_ASK)]
         ask = {**asks[0], "name": request_capability.TOOL_NAME} if asks else None
@@ -106,8 +107,8 @@ class Attachments:
 
     async def _listed_by(self, side: HostSide, request: SessionRequest) -> list[Json]:
         async def ask(params: Json) -> Json:
-            # The client chooses its own requests' ids, and no two requests in a session may share
-            # an id.
+            # The client chooses the ids of its own requests, and no two requests in a session may
+            # share an id.
             asked = Request(f"callboard-list-{next(self._numbers)}", "tools/list", params)
             return await side.handle(SessionRequest(self.session, asked, request))
 
@@ -135,8 +136,9 @@ _ASK = f"__{request_capability.TOOL_NAME}"
 
 
 def prefixed(name: str, tool: str) -> str:
-    """Return a tool's name in a list for several instances: the instance's name, then the tool's. A
-    name that is too long for clients is cut off and ends with a digest."""
+    """Return the name of a tool in a list that covers several instances: the name of the instance,
+    followed by the name of the tool. A name that is too long for clients is truncated and ends with
+    a digest."""
     whole = f"{name}__{tool}"
     if len(whole) <= LONGEST_NAME:
         return whole

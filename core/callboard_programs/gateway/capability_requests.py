@@ -1,4 +1,4 @@
-"""Agents' reports of missing capabilities that no single instance answers."""
+"""Handles agents' reports of missing capabilities that no single instance answers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class CapabilityRequests:
     loop."""
 
     def __init__(self, *, keeps: bool) -> None:
-        """If ``keeps`` is false, the reports are acknowledged and not recorded."""
+        """If ``keeps`` is false, the reports are acknowledged but not recorded."""
         self._keeps = keeps
         self._store: Store | None = None
 
     def take(self, request: PeerRequest, token: str) -> Json:
-        """Return the result of a call to the reserved tool. ``token`` is the client's, and is never
-        recorded."""
+        """Return the result of a call to the reserved tool. ``token`` is the client's token, which
+        is never recorded."""
         arguments = request.params.get("arguments")
         if self._keeps:
             if self._store is None:  # Few gateways ever need this.
@@ -41,6 +41,6 @@ class CapabilityRequests:
         return request_capability.acknowledge(arguments)
 
     def close(self) -> None:
-        """Write what isn't written yet. This waits for the disk."""
+        """Write the reports that haven't been written yet. Waits for the disk."""
         if self._store is not None:
             self._store.close()

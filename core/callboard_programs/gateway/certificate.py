@@ -45,8 +45,8 @@ class Certificate:
 
 
 def own_certificate(address: str) -> Certificate:
-    """Return the certificate for this address. If there is none yet, make it with the ``openssl``
-    command. Raises HostError."""
+    """Return the certificate for this address. If there is none yet, create one with the
+    ``openssl`` command. Raises HostError."""
     folder = data_folder() / "certificates"
     name = address.replace(":", "-")
     made = Certificate(folder / f"{name}.pem", folder / f"{name}.key")
@@ -55,8 +55,8 @@ def own_certificate(address: str) -> Certificate:
     program = shutil.which("openssl")
     if program is None:
         raise HostError(
-            "a certificate is needed, and there is no `openssl` to make one: install it, or give "
-            "one of your own with --certificate FILE --key FILE"
+            "a certificate is needed, but there is no `openssl` to create one: install openssl, "
+            "or give your own certificate with --certificate FILE --key FILE"
         )
     # Only this user may read the key and its folder.
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -1,4 +1,5 @@
-"""Clients' conversations with named instances, each under its client's own name."""
+"""The conversations of clients with named instances. Each conversation is in the name of its
+client."""
 
 from __future__ import annotations
 

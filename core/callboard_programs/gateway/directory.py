@@ -1,4 +1,4 @@
-"""The running instances' tools and lists. They are requested once, kept up to date, and
+"""The tools and lists of the running instances. They are requested once, kept up to date, and
 searched."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The gateway's process, with its listener, its addresses, and its clients' access."""
+"""The gateway process: its listener, its addresses, and the access that clients have."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FAREWELL = 5.0
 
 
 class Gateway:
-    """The gateway. It runs on one loop of its own."""
+    """The gateway, which runs on its own event loop."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class Gateway:
         self._announcement.begin(Instance(*about, ticks=start_ticks(pid), version=__version__))
 
     async def _policy_changed(self) -> None:
-        """Close or open the ports, as the machine's new policy says."""
+        """Close or open the ports, as the machine's new policy requires."""
         try:
             why = await asyncio.to_thread(why_off)
             listens = await asyncio.to_thread(locked, "listen") is not False
@@ -186,7 +186,7 @@ class Gateway:
         if remote is None or remote.is_open == wanted:
             return
         if not wanted:
-            log.warning("this machine's policy lets no other machine connect now")
+            log.warning("this machine's policy no longer allows connections from other machines")
             await remote.close_port()
             return
         remote.bind(remote.port)

@@ -45,12 +45,12 @@ class SceneIdentity:
 
     @property
     def words(self) -> str:
-        """The application and scene, for a sentence."""
+        """The application and the scene, as words in a sentence."""
         file = self.scene or f"the unsaved scene of instance {self.instance}"
         return f"{file} in {self.title} on {self.machine}"
 
     def as_json(self) -> Json:
-        """Return the application and scene, for an error's data."""
+        """Return the application and the scene as JSON for the data of an error."""
         about = {"application": self.kind, "scene": self.scene, "instance": self.instance}
         return {**about, "machine": self.machine}
 
@@ -81,7 +81,7 @@ def _key(scene: str | None) -> str | None:
 
 
 def file() -> Path:
-    """Return the path of the names' file."""
+    """Return the path of the file that contains the names."""
     return data_folder() / "gateway-names.json"
 
 
@@ -127,7 +127,8 @@ def changing() -> Iterator[dict[str, SceneIdentity]]:
 
 def forget(wanted: Sequence[str]) -> list[str]:
     """Free names for other scenes, and return the freed names. ``UNSAVED`` in ``wanted`` stands for
-    several names. Raises HostError, and PeerError when a name isn't kept."""
+    the names of all unsaved scenes that no longer exist. Raises HostError, and PeerError when a
+    name isn't kept."""
     running = {instance.id for instance in announced(instances_folder())}
 
     def is_gone(standing: SceneIdentity) -> bool:
@@ -138,7 +139,7 @@ def forget(wanted: Sequence[str]) -> list[str]:
             unknown = [name for name in wanted if name not in names and name != UNSAVED]
             if unknown:
                 name = unknown[0][:80]
-                raise PeerError(f"no name {name!r} is kept; see `callboard gateway --names`")
+                raise PeerError(f"the name {name!r} isn't kept; see `callboard gateway --names`")
             gone = [name for name, each in names.items() if UNSAVED in wanted and is_gone(each)]
             forgotten = [*dict.fromkeys([*(n for n in wanted if n != UNSAVED), *gone])]
             for name in forgotten:

@@ -34,7 +34,7 @@ class Listing:
     key: str
     field: str
     named: Callable[[str, str], str]
-    #: The noun for one entry, which the keys of the diagnostics contain.
+    #: The noun for one entry. It is part of the keys of the diagnostics.
     one: str
 
     async def all(self, directory: Directory) -> Json:
@@ -88,14 +88,14 @@ class Listing:
                     **each,
                     self.field: self.named(name, each[self.field]),
                     **of_instance,
-                    # Two of three official clients drop what the specification doesn't name.
+                    # Two of three official clients drop fields that aren't in the specification.
                     "_meta": {**object_in(each, "_meta"), **of_instance},
                 }
             )
             for each in entries
             if not hides(
                 each[self.field]
-            )  # A client couldn't request the entry by the text that is shown.
+            )  # A client couldn't request a hidden entry by the text that it sees.
         ]
         return listed, {**backend, "status": "ok", f"{self.one}_count": len(listed), **diagnostics}
 

@@ -1,4 +1,4 @@
-"""Serves ``/mcp/<name>``, which leads to a single instance, even when it restarts."""
+"""Serves ``/mcp/<name>``, which leads to a single instance, even after the instance restarts."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class NamedHosts(StreamableHttp):
         conversation = self._in_sessions[session.id]
         task = self.start(conversation.side.receive(message))
         if isinstance(message, Notification) and message.method == "notifications/initialized":
-            conversation.opening = task  # No request must overtake this one.
+            conversation.opening = task  # No request may overtake this one.
 
     def _closed(self, session: Session) -> None:
         conversation = self._in_sessions.pop(session.id, None)

@@ -42,8 +42,8 @@ class HostNames:
         self.generation = 0
 
     def changed(self) -> bool:
-        """Return whether, since the last :meth:`refresh`, an instance has come, gone or opened
-        another scene, or a name has been freed."""
+        """Return whether, since the last :meth:`refresh`, an instance has started, ended or opened
+        a different scene, or a name has been freed."""
         return announced_files() != self._files or kept_names.stamp() != self._stamp
 
     def current(self) -> dict[str, ListedInstance]:

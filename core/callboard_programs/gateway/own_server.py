@@ -1,5 +1,5 @@
-"""Serves the gateway's own tools, and those of the instances that a session attached, at
-``/mcp``."""
+"""Serves the gateway's own tools at ``/mcp``, together with the tools of the instances that a
+session attached."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class GatewayServer:
         return {"capabilities": capabilities, "serverInfo": info, "instructions": _INSTRUCTIONS}
 
     def attachments(self, session: Session) -> Attachments:
-        """Return a session's attached instances. The object is made on the session's first
+        """Return a session's attached instances. The object is created on the session's first
         request."""
         if session.id not in self._sessions:
             self._sessions[session.id] = Attachments(session, self._names)
@@ -83,7 +83,7 @@ class GatewayServer:
             self._start(ended.end())
 
     def received(self, session: Session, message: Notification | Response) -> None:
-        """Pass on a message that concerns hosts. A response goes only to the host that asked."""
+        """Pass on a message that concerns hosts. A response is sent only to the host that asked."""
         if isinstance(message, Notification) and message.method == CANCELLED:
             id = message.params.get("requestId")
             answering = self._answering.get((session.id, id)) if is_id(id) else None
@@ -103,7 +103,7 @@ class GatewayServer:
     # -- requests -------------------------------------------------------------------------------
 
     async def handle(self, request: PeerRequest) -> Json:
-        """Return the result. Raises CallboardError."""
+        """Return the result of a request. Raises CallboardError."""
         try:
             return await self._handle(request)
         except (CallboardError, ResponseSent):
@@ -184,7 +184,7 @@ class GatewayServer:
         return result
 
     def _token_of(self, request: PeerRequest) -> str:
-        """Return the token that the request's client presented last."""
+        """Return the token that the client of this request presented last."""
         if isinstance(request, SessionRequest):
             return self.attachments(request.session).token
         return self.shown_tokens.get(request.peer.holder, "")
@@ -322,7 +322,7 @@ class GatewayServer:
 
 
 def inner_params(params: Json, arguments: Json) -> Json:
-    """Return the params of the call that ``tools__call`` asks for. All other params stay the
+    """Return the params of the call that ``tools__call`` is to make. All other params stay the
     same."""
     return {**params, "name": arguments["tool"], "arguments": arguments.get("arguments", {})}
 

@@ -1,5 +1,5 @@
 """The gateway's own tools, which list the instances, attach instances to this conversation, and
-call any of the instances' tools."""
+call any tool of any instance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The running gateway, or one that is started on demand."""
+"""Finds the running gateway, or starts one on demand."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _processes: list[subprocess.Popen[bytes]] = []
 
 
 def folder() -> Path:
-    """Return the folder in which a running gateway has its file."""
+    """Return the folder that contains the file of a running gateway."""
     return data_folder() / "gateways"
 
 

@@ -1,5 +1,5 @@
-"""Finds the archive that is installed into a host. It is the user's choice, the one that came with
-callboard, or one that is built from this checkout."""
+"""Finds the archive that is installed into a host. This is the archive that the user chose, the one
+that came with callboard, or one that is built from this checkout."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def built(host: str, suffix: str = "") -> Path:
     builder = project / "packaging" / "build.py"
     if not builder.is_file():
         raise HostError(
-            "this callboard came without the archives for hosts; name one with --archive, or "
+            "this copy of callboard came without archives for hosts; name one with --archive, or "
             "install the wheel of a release"
         )
     command = [sys.executable, str(builder), host]

@@ -104,7 +104,7 @@ def user_folders() -> dict[str, Path]:
 
 
 def rewritten(folder: Path) -> list[Path]:
-    """Return the user's preferences, in which Blender records enabled add-ons."""
+    """Return the user's preferences file, in which Blender records enabled add-ons."""
     return [folder / "config" / "userpref.blend"]
 
 

@@ -1,5 +1,5 @@
 """Installs callboard into Maya, Houdini and 3ds Max. An archive is unpacked into a folder that the
-host searches. The archive adds one folder there, which is ours."""
+host searches. The archive adds one folder there, which belongs to callboard."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
 
-#: The module that installs callboard into each host.
+#: The installer module of each host.
 HOSTS = {
     "blender": "callboard_programs.install.blender",
     "maya": "callboard_programs.install.maya",

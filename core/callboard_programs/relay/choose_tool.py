@@ -114,8 +114,8 @@ class HostChoice:
         return {**params, "arguments": own}
 
     async def undirected(self, name: object) -> str | None:
-        """Return what to do about a call to a tool whose host isn't chosen, or None for a tool that
-        doesn't have the argument ``host``."""
+        """Return instructions for repeating a call to a tool whose host isn't chosen, or None for a
+        tool that doesn't have the argument ``host``."""
         if not await self._is_common(name):
             return None
         there = names(await self._running())
@@ -184,7 +184,7 @@ def _tools_by_name(instance: Instance) -> dict[str, Json]:
 
 
 def names(instances: Sequence[Instance]) -> str:
-    """Return the instances' ids and kinds, for a sentence."""
+    """Return the instances' ids and kinds as text."""
     return (
         ", ".join(f"{instance.id} ({instance.kind})" for instance in instances) or "none is running"
     )

@@ -25,7 +25,7 @@ class Finder(Protocol):
 
     #: The intended kind of host, under which the host's lists are kept; None for any kind.
     kind: str | None
-    #: The reason, for the caller, why no host is found; empty if nothing is running at all.
+    #: The reason that the caller gets when no host is found. Empty if nothing is running at all.
     reason: str
     #: True when the agent may choose: several hosts fit, or only other hosts are running.
     undecided: bool
@@ -41,7 +41,7 @@ class Finder(Protocol):
         instance is silent."""
 
     def connected(self, instance: Instance) -> None:
-        """Note that the host is connected."""
+        """Record that the host is connected."""
 
     def changed(self) -> bool:
         """Return whether a new search is due: files have changed, or ``forget`` was called."""
@@ -62,9 +62,10 @@ class Finder(Protocol):
 
 
 class HostFinder:
-    """Chooses among the running instances. ``wanted`` is the beginning of an id, a kind, or None
-    for the only instance. Once connected, the finder stays with that instance. After the instance
-    has ended, the finder looks for a later instance of the same kind with the same scene open."""
+    """Chooses among the running instances. ``wanted`` is a kind, the beginning of an id, or None
+    for the only running instance. Once connected, the finder stays with that instance. After the
+    instance has ended, the finder looks for a later instance of the same kind with the same scene
+    open."""
 
     def __init__(self, wanted: str | None) -> None:
         #: The user's own choice, which limits the agent's choice.
@@ -72,7 +73,8 @@ class HostFinder:
         self._wanted = wanted
         self._last: Instance | None = None
         self._seen: object = None
-        #: The reason, for the caller, why no host is found; empty if nothing is running at all.
+        #: The reason that the caller gets when no host is found. Empty if nothing is running at
+        #: all.
         self.reason = ""
         #: True when the agent may choose: several hosts fit, or only other hosts are running.
         self.undecided = False
@@ -233,7 +235,7 @@ def _other_scene(last: Instance, later: list[Instance]) -> NotThatScene:
 
 
 def announced_files() -> object:
-    """Return a value that changes when an instance comes, goes or opens another scene."""
+    """Return a value that changes when an instance starts, ends or opens a different scene."""
     files = []
     for path in instances.files(instances.folder()):
         try:

@@ -88,7 +88,7 @@ class HeldCall:
 
     def _ended(self, working: asyncio.Task[Json]) -> None:
         if not working.cancelled():
-            # This retrieves the error, because the client may never return for it.
+            # Mark the error as retrieved, because the client may never return for it.
             working.exception()
         self.news.set()
 
@@ -112,8 +112,8 @@ class HeldCall:
         return True
 
     async def go_on(self, request: StatelessRequest) -> Json:
-        """Return the host's response. Raises InputRequired when the client has to be asked first.
-        Errors of the request itself are raised too."""
+        """Continue the call, and return the host's response. Raises InputRequired when the client
+        has to be asked first. Errors of the request itself are raised too."""
         assert self._working is not None
         self._request = request
         try:
@@ -205,8 +205,8 @@ def _name(message: Json) -> str:
 
 
 def _pass_on(message: Json, request: StatelessRequest) -> None:
-    """Pass on a message that belongs to the client's request. Changes to lists go to the client's
-    listening streams instead."""
+    """Pass on a message that belongs to the client's request. Notifications of changed lists are
+    sent on the client's listening streams instead."""
     method, params = message["method"], object_in(message, "params")
     if method == "notifications/progress" and "progressToken" in request.meta:
         # Each round may have a progress token of its own.

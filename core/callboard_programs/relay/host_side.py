@@ -72,8 +72,9 @@ class RelayedClient:
 
 
 class HostSide:
-    """The host that a client's requests go to, and the client's session there. Each era treats this
-    object as its server. Use it on one loop."""
+    """The host that a client's requests go to, and the client's session there. The session-based
+    and the stateless protocol both use this object as their server. Use it on a single event
+    loop."""
 
     def __init__(
         self,
@@ -97,7 +98,7 @@ class HostSide:
         self.client: RelayedClient | None = None
         self._streams = ListenStreams(self.keeper, self._relay)
         #: For a host that supports only sessions: the server that stands in for the host, and the
-        #: era on top of that server.
+        #: stateless protocol on top of that server.
         self._onto_sessions: tuple[OntoSessions, StatelessEra] | None = None
 
     async def run(self) -> None:
@@ -112,7 +113,7 @@ class HostSide:
 
     def send(self, message: Json) -> bool:
         """Send a message to the client on its session's own stream. If the client has no such
-        stream, a question goes over the stream of a waiting request, because that request may need
+        stream, a question is sent on the stream of a waiting request, because that request may need
         the answer."""
         if self.client is None:
             return False
@@ -139,8 +140,8 @@ class HostSide:
     # -- messages from the client ---------------------------------------------------------------
 
     async def initialize(self, request: Request) -> Json:
-        """Return the response. Unless the response is an error, ``client`` is a new client
-        afterwards."""
+        """Handle ``initialize``, and return the response. Unless the response is an error,
+        ``client`` is a new client afterwards."""
         self.keeper.hear(request)
         link = await self.keeper.current()
         try:
@@ -179,8 +180,9 @@ class HostSide:
     async def answer_stateless(
         self, request: Request, channel: Channel, headers: Mapping[str, str] | None = None
     ) -> tuple[int, Json | None]:
-        """Return an HTTP status and the response to a request of 2026-07-28, or None in place of
-        the response if ``channel`` has it. ``headers`` are the request's, if the transport has any.
+        """Return an HTTP status and the response to a request of revision 2026-07-28. The response
+        is None if ``channel`` already has it. ``headers`` are the headers of the request, if the
+        transport has any.
         """
         self.keeper.hear(request)
         try:
@@ -228,10 +230,10 @@ class HostSide:
         return self.keeper.offline.introduce(peer)
 
     def peer_event(self, peer: Peer, event: PeerEvent) -> None:
-        """Do nothing, because the host gets the client's own messages."""
+        """Do nothing, because the host receives the client's own messages."""
 
     async def handle(self, request: PeerRequest) -> Json:
-        """Return the host's result, or a result that says why the host has none. Raises
+        """Return the host's result, or a result that explains why the host has none. Raises
         CallboardError."""
         assert isinstance(request, SessionRequest)
         if request.session.outbox:
@@ -407,7 +409,7 @@ def _failed(request: Request) -> Json:
 
 
 def _remember(session: Session, request: SessionRequest) -> None:
-    """Note which resources the client watches, and which log messages it gets."""
+    """Record which resources the client watches, and which log messages it receives."""
     uri = request.params.get("uri")
     if request.method == "logging/setLevel":
         set_level(session, request.params.get("level"))

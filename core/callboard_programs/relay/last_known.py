@@ -1,4 +1,4 @@
-"""The last known introduction and lists of a host, kept for times when it isn't running."""
+"""The last known introduction and lists of a host, kept for times when the host isn't running."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from callboard.ground.version import __version__
 from callboard.jobs.jobs import TASKS
 from callboard.protocol.peer import PeerRequest
 
-#: The kept lists: the key of each one in a result, and the method that returns it.
+#: The lists that are kept: the key of each list in a result, and the method that returns the list.
 LISTS = {
     "tools": "tools/list",
     "prompts": "prompts/list",

@@ -235,7 +235,7 @@ class Link:
             message = jsonrpc.request_message("callboard-own", "initialize", opening)
             session = await HostConnection.open(self, message)
             if not session.headers:
-                return  # The earlier refusal says more.
+                return  # The earlier refusal is more informative.
             self.era, self._own_session = "sessions", session
             await session.send(jsonrpc.notification_message("notifications/initialized"))
             self._own = self._own_client(Dialect(self.client_info, False, {}), session.headers)
@@ -271,8 +271,8 @@ class HostConnection:
 
     @staticmethod
     async def open(link: Link, message: Json) -> HostConnection:
-        """Send ``initialize``. Raises Unreachable if there is no answer. Nothing is lost then, so
-        this can be repeated."""
+        """Send ``initialize``. Raises Unreachable if there is no answer. In that case nothing is
+        lost, and the call can be repeated."""
         try:
             return await asyncio.wait_for(HostConnection._open(link, message), QUICK)
         except asyncio.TimeoutError:
@@ -293,7 +293,7 @@ class HostConnection:
         return HostConnection(link, response, {SESSION_HEADER: id, VERSION_HEADER: version})
 
     def read(self, pump: Callable[[HttpAnswer], Coroutine[Any, Any, None]]) -> asyncio.Task[None]:
-        """Open the session's own stream, and hand it to ``pump``."""
+        """Open the session's own stream, and pass it to ``pump``."""
         self._reading = asyncio.get_running_loop().create_task(self._read(pump))
         return self._reading
 

@@ -36,7 +36,8 @@ class ListenStream:
         self.uris = set(request.params["notifications"].get("resourceSubscriptions", []))
 
     def wait(self) -> None:
-        """Acknowledge even though there is no host, so that later hosts' changes are reported."""
+        """Acknowledge the request even though there is no host, so that changes on later hosts are
+        reported."""
         if self._listener is None:
             self._listener = self._subscriptions.listen(
                 self._request, self._channel, set(ALL_TOPICS)
@@ -66,7 +67,7 @@ class ListenStream:
         return True
 
     def heard_in_session(self) -> None:
-        """Begin with a host that notifies only sessions; see :meth:`notified`."""
+        """Begin to listen to a host that notifies only sessions; see :meth:`notified`."""
         if self._listener is None:
             self.wait()
         else:
@@ -88,7 +89,7 @@ class ListenStream:
 
 
 class ListenStreams:
-    """All streams of one client. Use it on one loop."""
+    """All streams of one client. Use it on a single event loop."""
 
     def __init__(self, keeper: Reconnector, relay: Relay) -> None:
         self._keeper = keeper

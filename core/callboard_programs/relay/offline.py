@@ -15,7 +15,7 @@ from callboard_programs.relay.last_known import LISTS, KnownHost
 
 #: The beginning of every answer that is sent in a host's place.
 HOST_OFFLINE_TEXT = "host offline: start Maya/Blender… or run callboard serve"
-#: The same, in a gateway's place.
+#: The beginning of every answer that is sent in a gateway's place.
 GATEWAY_OFFLINE_TEXT = (
     "gateway offline: run `callboard gateway` on its machine, and check its address"
 )

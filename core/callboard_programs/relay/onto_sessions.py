@@ -39,14 +39,14 @@ IDLE_LIMIT, HELD_LIMIT = 8, 64
 _HELD = "callboard/held"
 _ROUNDS = ("requestState", "inputResponses")
 
-#: Sends a request to the host. All messages before the response go to the channel.
+#: Sends a request to the host. All messages before the response are sent to the channel.
 SendRequest = Callable[
     [Link, Request, Mapping[str, str], Channel, HostConnection], Coroutine[Any, Any, Json]
 ]
 
 
 class OntoSessions:
-    """The server beneath the stateless era, for one client. Use it on one loop."""
+    """The server beneath the stateless protocol, for one client. Use it on a single event loop."""
 
     def __init__(
         self, keeper: Reconnector, relay: Relay, send_request: SendRequest, lost: LostServer
@@ -66,7 +66,7 @@ class OntoSessions:
         """Do nothing, because clients without sessions have no events."""
 
     async def handle(self, request: PeerRequest) -> Json:
-        """Return the result. Raises CallboardError or InputRequired."""
+        """Return the result of a request. Raises CallboardError or InputRequired."""
         assert isinstance(request, StatelessRequest)
         if _HELD in request.answers:
             call = self._held.pop(str(request.answers[_HELD]), None)
@@ -144,7 +144,7 @@ class OntoSessions:
             return result_of(response)
         except RemoteError as error:
             if error.code == RESOURCE_NOT_FOUND:
-                error.code = INVALID_PARAMS  # The stateless era uses this code.
+                error.code = INVALID_PARAMS  # The stateless protocol uses this code.
             raise
 
     def _hold(self, call: HeldCall, request: StatelessRequest) -> None:
@@ -208,7 +208,7 @@ class OntoSessions:
             else:
                 await (
                     link.closed.wait()
-                )  # Without this stream, the host asks on the call's own stream.
+                )  # Without this stream, the host sends its questions on the call's stream.
 
         try:
             await soon(listening, connection.read(pump))

@@ -24,16 +24,16 @@ from callboard_programs.relay.pages import object_in
 
 #: Maximum number of rounds of questions in one call.
 MOST_ROUNDS = 100
-#: The fields that only results of the stateless era have.
+#: The fields that only results of the stateless protocol have.
 _MODERN = ("resultType", "ttlMs", "cacheScope")
 
-#: Sends a request with the given headers. All messages before the response go to the channel.
+#: Sends a request with the given headers. All messages before the response are sent to the channel.
 SendRequest = Callable[[Request, Mapping[str, str], Channel], Awaitable[Json]]
 
 
 class _UnsentChannel:
     """The channel for the messages before a request's response. The response is read here, because
-    it may be another question, so it is never streamed to the client unread."""
+    it may be a further question, so it is never streamed to the client unread."""
 
     def __init__(self, channel: Channel) -> None:
         self._channel = channel
@@ -43,7 +43,7 @@ class _UnsentChannel:
 
 
 class OntoStateless(HostConnection):
-    """The stand-in for the client's session on the host. Use it on one loop."""
+    """The stand-in for the client's session on the host. Use it on a single event loop."""
 
     def __init__(self, link: Link, client: Json, session: Session) -> None:
         """``client`` has the client's own name and version. ``session`` is the client's session
@@ -52,7 +52,7 @@ class OntoStateless(HostConnection):
         self._session = session
         capabilities = dict(session.capabilities)
         if capabilities.get("elicitation") == {}:
-            capabilities["elicitation"] = {"form": {}}  # An empty object means this (2025-11-25).
+            capabilities["elicitation"] = {"form": {}}  # {} means form mode (2025-11-25).
         self._capabilities = capabilities
         self._talk = Dialect(client, True, {})
 

@@ -1,4 +1,4 @@
-"""The pages of hosts' lists. Nothing in the lists is assumed to be well-formed."""
+"""Reads the pages of hosts' lists, without assuming that anything in the lists is well-formed."""
 
 from __future__ import annotations
 

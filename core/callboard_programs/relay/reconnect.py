@@ -38,7 +38,7 @@ Present = Callable[[Instance], str | None]
 
 
 def own_token(instance: Instance) -> str | None:
-    """Return the instance's own token, as this user's command line uses it."""
+    """Return the instance's own token, which this user's command line presents."""
     return instance.token
 
 
@@ -47,7 +47,7 @@ def _ignore_notifications(link: Link, method: str, params: Json) -> None:
 
 
 class Reconnector:
-    """The connection to the current host. Use it on one loop."""
+    """The connection to the current host. Use it on a single event loop."""
 
     def __init__(
         self,
@@ -58,8 +58,8 @@ class Reconnector:
         reported: Callable[[Link, str, Json], None] = _ignore_notifications,
     ) -> None:
         """``prepare`` makes a new connection ready for requests, and may raise HostError. ``tell``
-        is called when requests begin to go to the new connection, and when there are several hosts
-        to choose from. ``reported`` receives a host's notifications about its lists."""
+        is called when requests begin to use the new connection, and when there are several hosts to
+        choose from. ``reported`` receives a host's notifications about its lists."""
         self._present = present
         self._reported = reported
         #: The client's own name and version, which this object's own requests carry too.

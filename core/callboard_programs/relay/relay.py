@@ -1,5 +1,5 @@
-"""Passes messages between the client and one host. It sends requests to the host, and returns their
-notifications and answers, and the host's own questions, to the client."""
+"""Passes messages between the client and one host. The client's requests are sent to the host.
+Notifications, answers and the host's own questions are sent to the client."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from callboard_programs.relay.link import HostConnection, Link
 
 
 class Relay:
-    """The messages between one client and all hosts that it is connected to over time. Use it on
-    one loop."""
+    """The messages between one client and all hosts that it is connected to over time. Use it on a
+    single event loop."""
 
     #: Shared by all relays, because several of them may ask the same client.
     _ask_ids = itertools.count(1)

@@ -17,10 +17,10 @@ Tell = Callable[[str], None]
 
 
 def set_up(plan: Plan, kept: Backup, tell: Tell) -> Plan:
-    """Install callboard into the hosts, and configure the clients. Each line for ``tell`` reports a
-    finished step. Return the plan, in which a client whose file can't be written is marked as
-    refused. Raises CallboardError or OSError. Steps that were finished before an error can be
-    undone."""
+    """Install callboard into the hosts, and configure the clients. ``tell`` is called with a line
+    about each finished step. Return the plan, in which a client whose file can't be written is
+    marked as refused. Raises CallboardError or OSError. Steps that were finished before an error
+    can be undone."""
     kept.save()
     for host in plan.hosts:
         _install(host, kept, tell)
@@ -62,7 +62,7 @@ def _install(host: HostPlan, kept: Backup, tell: Tell) -> None:
 
 @contextmanager
 def watched(hosts: Sequence[HostPlan], kept: Backup) -> Iterator[None]:
-    """Note everything that appears or changes in these hosts' user folders during the block."""
+    """Record everything that appears or changes in these hosts' user folders during the block."""
     places = [folder for host in hosts for folder in host.versions.values()]
     rewritten: list[Path] = []
     for host in hosts:

@@ -66,7 +66,7 @@ class Backup:
     seen: list[str] | None = None
 
     def will_make(self, folder: Path) -> None:
-        """Note this folder and its parents, except those that exist already."""
+        """Record this folder and its parents, except the ones that already exist."""
         missing = []
         while not folder.exists() and str(folder) not in self.folders:
             missing.append(str(folder))
@@ -74,8 +74,8 @@ class Backup:
         self.folders += reversed(missing)
 
     def will_write(self, path: Path, client: str | None = None, text: str | None = None) -> None:
-        """Note the file's original content, unless it has been noted already. If ``text``, the
-        content that setup will write, is known, note that too. Raises OSError or HostError."""
+        """Record the file's original content, unless it has been recorded already. If ``text``, the
+        content that setup will write, is known, record it too. Raises OSError or HostError."""
         known = self.files.get(str(path))
         if known is None:
             self.files[str(path)] = known = self._as_it_is(path, client)
@@ -94,7 +94,7 @@ class Backup:
         return BackupFile(text, mode, None, client)
 
     def wrote(self, path: Path) -> None:
-        """Note the file's content after setup has written to it."""
+        """Record the file's content after setup has written to it."""
         known = self.files[str(path)]
         if known.after != "":
             known.after = digest(path)

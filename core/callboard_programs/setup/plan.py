@@ -126,7 +126,8 @@ def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
 
 
 def _is_served(host: str) -> bool:
-    """Return whether the site's folder serves this application: it has a folder of that name."""
+    """Return whether the site's folder serves this application, that is, contains a folder with
+    this name."""
     site = site_folder()
     return site is not None and (site / host).is_dir()
 
@@ -136,8 +137,8 @@ def _hosts(wanted: Sequence[str], served: Sequence[str]) -> list[HostPlan]:
     everything = [HostPlan(host, installer(host).user_folders()) for host in own]
     if wanted and (absent := [each.host for each in everything if not each.versions]):
         raise PeerError(
-            f"not found on this machine, or never started: {', '.join(absent)}; "
-            f"`callboard install --help` says how to specify its folder"
+            f"not found on this machine, or never started: {', '.join(absent)}; `callboard "
+            "install --help` explains how to specify a folder"
         )
     return everything
 

@@ -57,7 +57,8 @@ def _started(tell: Callable[[str], None]) -> Iterator[Instance | None]:
     try:
         yield _announced(process)
     finally:
-        # Except on Windows, this is the signal that Ctrl+C sends, and the server removes its file.
+        # Except on Windows, this is the signal that Ctrl+C sends. It makes the server remove its
+        # file.
         process.send_signal(signal.SIGTERM if sys.platform == "win32" else signal.SIGINT)
         try:
             process.wait(10)

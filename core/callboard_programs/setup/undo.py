@@ -85,7 +85,7 @@ def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
     running = [f"{each.instance.name} (pid {each.instance.pid})" for each in listed()]
     if running and not dry_run:
         raise HostError(
-            f"callboard is running in {', '.join(running)}; quit each of these, then undo"
+            f"callboard is running in {', '.join(running)}; quit all of these, then repeat the undo"
         )
     whole = {path for path, file in kept.files.items() if file.is_as_left(Path(path))}
     for host in kept.hosts:
@@ -110,8 +110,8 @@ def _undo_all(kept: Backup, tell: Tell, dry_run: bool) -> bool:
 
 
 def _uninstall(host: str, kept: Backup, tell: Tell, dry_run: bool) -> set[str]:
-    """Remove callboard from a host. Files and folders that the host makes meanwhile are noted as
-    made by setup. Return these files."""
+    """Remove callboard from a host. Files and folders that the host creates during this step are
+    recorded as made by setup. Return these files."""
     how = installer(host)
     places = how.user_folders().values()
     before = {name for place in places for name in listing(place)}
@@ -153,8 +153,8 @@ def _undo_file(path: Path, file: BackupFile, whole: bool, tell: Tell, dry_run: b
 
 
 def _is_users(path: Path) -> bool:
-    """Return whether there is anything of the user's at this path. A search for bundles leaves
-    empty folders with locks in them."""
+    """Return whether anything at this path belongs to the user. A search for bundles leaves empty
+    folders with locks in them."""
     return path.is_file() or any(
         each.is_file() and each.name != ".lock" for each in path.rglob("*")
     )

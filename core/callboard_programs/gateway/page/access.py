@@ -27,7 +27,7 @@ LINK_LASTS, SILENT_FOR = 600.0, 12 * 3600.0
 #: first.
 MOST = 16
 
-#: The holder of every request from the page.
+#: The token holder that requests from the page are attributed to.
 VISITOR = TokenHolder("page", "page")
 
 _NOT_HERE = Refusal(

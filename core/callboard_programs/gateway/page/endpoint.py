@@ -63,7 +63,7 @@ _HEADERS = {
     "X-Frame-Options": "DENY",
 }
 _ACTS = ("cancel", "undo", *get_args(Decision))
-#: The page's answers to a client on another machine that asks for access.
+#: The answers that the page can give to a client on another machine that requests access.
 _WORDS = {"approve": True, "turn_away": False}
 _TOOLS = {"viewport": "viewport__capture", "look": "viewport__look"}
 
@@ -74,7 +74,7 @@ class PageEndpoint:
     needs a token."""
 
     def __init__(self, login: PageLogin, feed: PageFeed, access: Callable[[], PageAccess]) -> None:
-        """``access`` may be called only once the gateway is listening."""
+        """``access`` must not be called before the gateway is listening."""
         self._login = login
         self._feed = feed
         self._access = access
@@ -111,7 +111,8 @@ class PageEndpoint:
     # -- requests ---------------------------------------------------------------------------
 
     def link(self) -> str:
-        """Return a link that opens the page in one browser, once, within ten minutes."""
+        """Return a link that opens the page in one browser. The link works once, within ten
+        minutes."""
         return f"http://127.0.0.1:{self._access().port}{ENTER}?code={self._login.new_code()}"
 
     def _make_link(self, incoming: IncomingRequest) -> None:

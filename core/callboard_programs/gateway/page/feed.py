@@ -134,7 +134,8 @@ class PageFeed:
         self._looking: asyncio.Task[None] | None = None
 
     def attend(self, page: EventStream) -> Callable[[], None]:
-        """Send a page the current state, then every change. Return a function that ends this."""
+        """Send a page the current state, then every change. Return a function that stops these
+        updates."""
         self._renew()
         names = list(self._watches)
         page.send({"type": "names", "names": names})

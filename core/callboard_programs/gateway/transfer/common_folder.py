@@ -21,7 +21,7 @@ ROOTS = "host://roots"
 
 async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
     """Return a folder that is within a root of each instance and that the source may write to.
-    Raises PeerError, with what to do, if there is no such folder."""
+    Raises PeerError, with advice, if there is no such folder."""
     there, here = await _roots_of(source), await _roots_of(far)
     for root in there:
         for other in here:
@@ -41,8 +41,8 @@ async def common_root(source: InstanceCalls, far: InstanceCalls) -> str:
 
 
 async def own_root(source: InstanceCalls, folder: str) -> str:
-    """Return ``folder`` if the source may make a folder in it, that is, if ``folder`` is within one
-    of the source's writable roots. Otherwise raise PeerError, with what to do."""
+    """Return ``folder`` if it is within one of the source's writable roots, so that the source may
+    create a folder in it. Otherwise, raise PeerError with advice."""
     try:
         roots = await _known_roots(source)
     except CallRefused:
@@ -67,8 +67,8 @@ class SharedFile:
         self.path = str(self.folder / f"{stem}.usdc")
 
     async def end(self, *, used: bool) -> list[str]:
-        """Remove the file. With ``used``, the textures beside the file stay, because the far scene
-        uses them. Return the paths of the remaining textures."""
+        """Remove the file. If ``used`` is true, the textures beside the file stay, because the far
+        scene uses them. Return the paths of the remaining textures."""
         return await asyncio.to_thread(self._end, used)
 
     def _end(self, used: bool) -> list[str]:

@@ -18,7 +18,7 @@ _AT_ONCE = 16
 
 
 class CallRefused(PeerError):
-    """An instance refused a call, or the call failed in it."""
+    """An instance refused a call, or the call failed in the instance."""
 
 
 class InstanceCalls:

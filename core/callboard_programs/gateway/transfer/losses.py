@@ -13,12 +13,11 @@ from callboard.ground.matrices import Rows
 from callboard_programs.gateway.transfer.pairs import Item
 from callboard_programs.gateway.transfer.scene_facts import Box, SceneFacts, number, strings, vector
 
-#: The differences for which a transfer is refused: the copy isn't in the object's place, or has a
-#: different size.
+#: The differences for which a transfer is refused: the copy has a different position or size.
 PLACE, AXES, BOX = "place", "rotation or scale", "world box"
 MOVED = (PLACE, AXES, BOX)
-#: The difference in the box of a shape that one host measures by control points and another by the
-#: surface.
+#: The name of a difference in the box of a shape that one host measures by its control points and
+#: the other by its surface.
 HULL = "box of control points"
 _HULLS = ("curve", "surface", "meta")
 #: The relative error that single precision and a change of units may cause, and the error that
@@ -126,8 +125,9 @@ class Losses:
     def _first_pose(
         self, item: Item, other: Item, was: list[float], now: list[float]
     ) -> Iterator[tuple[str, Any, Any]]:
-        """Compare the places where both objects begin to move. This is for a side that doesn't
-        report the places of its keys: it reports the first place as the object's own."""
+        """Compare the positions where both objects begin to move. Used when one side doesn't report
+        the positions at its keys, because that side reports the first one as the object's
+        position."""
         if was and now and abs(was[0] - now[0]) <= _FRAME:
             places = self._source.begins(item.path), self._far.begins(other.path)
             for what, a, b in _displaced(*places):

@@ -86,7 +86,7 @@ class _Left:
         self.by_path = {item.path: item for item in items}
         self._names = {item: name_of(far, item.path) for item in items}
         self._places = {item: far.world(item.path)[3] for item in items}
-        #: The objects in the scene's order, by whole name, and by name without its number.
+        #: The objects in the scene's order, by full name, and by name without the number.
         self._called: dict[str, dict[Item, None]] = {}
         self._numbered: dict[str, dict[Item, None]] = {}
         for item, name in self._names.items():

@@ -49,7 +49,7 @@ class SceneFacts:
         return parent if isinstance(parent, str) else None
 
     def above(self, path: str) -> list[str]:
-        """Return the ancestors of an object, the nearest first."""
+        """Return the ancestors of an object, nearest first."""
         holders: list[str] = []
         parent = self.parent(path)
         while parent is not None and parent not in holders:
@@ -157,7 +157,7 @@ def number(value: Any) -> float | None:
 
 
 def vector(value: Any) -> list[float] | None:
-    """Return a list of numbers, or None for anything else."""
+    """Return the value if it is a list of numbers, or None otherwise."""
     numbers = [number(each) for each in value] if isinstance(value, list) else []
     return (
         [each for each in numbers if each is not None] if numbers and None not in numbers else None
@@ -186,8 +186,8 @@ async def _objects(
 
 
 async def _listed(calls: InstanceCalls, kind: str, there: bool) -> dict[str, Json]:
-    """Return the entries of one of the scene's lists, by path. Return nothing if ``there`` is false
-    or the instance doesn't have such a list."""
+    """Return the entries of one of the scene's lists, by path. The result is empty if ``there`` is
+    false or the instance doesn't have such a list."""
     if not there:
         return {}
     try:

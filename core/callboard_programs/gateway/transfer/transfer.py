@@ -1,7 +1,7 @@
-"""``instances__transfer``, which copies objects from one instance to another through a USD file,
-with the instances' own tools. The source exports the file below a root of both instances. The far
-side imports it in one call, which is one undo step. Then both instances report each object, and the
-differences are listed. The result contains only facts that were read back."""
+"""Implements ``instances__transfer``, which copies objects from one instance to another through a
+USD file, with the instances' own tools. The source exports the file below a root of both instances.
+The far side imports it in one call, which is one undo step. Then both instances report each object,
+and the differences are listed. The result contains only facts that were read back."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ async def transfer(
     folder: str | None,
     progress: Callable[[int, int, str], None],
 ) -> Json:
-    """Return the structured result. Raises PeerError, in which case the far side is unchanged
-    unless the message says otherwise."""
+    """Copy the objects, and return the structured result. If this raises PeerError, the far side is
+    unchanged unless the message says otherwise."""
     if folder is not None and not Path(folder).is_absolute():
-        raise PeerError("folder must be an absolute path that both instances know")
+        raise PeerError("folder must be an absolute path that both instances can reach")
     out_of, into = await way_of(source, "export"), await way_of(far, "import")
     root = await (own_root(source, folder) if folder else common_root(source, far))
     progress(1, _STEPS, f"reading {source.name}")
@@ -104,7 +104,7 @@ async def _taken_back(
 
 
 def _why_not(far: str, moved: Sequence[Json], stays: bool) -> str:
-    """Return a message that says why the transfer is refused, and what to do."""
+    """Return a message with the reason for refusing the transfer, and advice."""
     named = [
         f"{', '.join(each['objects'][:3])}: {each['what']} {each['is']} instead of {each['was']}"
         for each in moved[:_SAID]
@@ -131,7 +131,7 @@ async def _settled(calls: InstanceCalls) -> None:
 
 
 def _reported(there: SceneFacts, here: SceneFacts) -> tuple[Json, list[Json]]:
-    """Return the answer, and the losses for which the transfer is refused: a wrong place or
+    """Return the answer, and the losses for which the transfer is refused: a wrong position or
     size."""
     items = items_of(there)
     pairs = paired(there, items, here)
@@ -189,7 +189,7 @@ def _with_below(tree: Mapping[str, str | None], tops: Sequence[str] | None) -> l
         raise PeerError("there is nothing to transfer: the scene is empty")
     if len(paths) > MOST_OBJECTS:
         raise PeerError(
-            f"these are {len(paths)} objects, including those below them; transfer at most "
-            f"{MOST_OBJECTS} at once: name fewer as objects"
+            f"this would transfer {len(paths)} objects, including the objects below them; the "
+            f"maximum is {MOST_OBJECTS} at once: name fewer objects"
         )
     return paths

@@ -1,5 +1,5 @@
 """Writes and reads USD files with an instance's ``exchange`` tools, or with its ``usd`` tools if
-the host doesn't have the others."""
+the host has no ``exchange`` tools."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class ByUsd:
 
 async def way_of(calls: InstanceCalls, doing: str) -> Way:
     """Return the way in which the instance exports or imports USD. ``doing`` is "export" or
-    "import". Raises PeerError, with what to do, if the instance can't do that."""
+    "import". Raises PeerError, with advice, if the instance can't do that."""
     try:
         offered = strings((await calls.read("host://capabilities")).get("offered_by_host"))
         if "exchange" not in offered and "usd" in offered:
