@@ -16,10 +16,14 @@ from callboard_testing.compliance import run_all
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m callboard_testing", description=__doc__)
     parser.add_argument("--host", choices=sorted(HOSTS), default="openusd")
-    parser.add_argument("-k", metavar="TEXT", default="", dest="only", help="ids that contain TEXT")
-    parser.add_argument("--json", action="store_true", help="one JSON object per check on stdout")
+    parser.add_argument(
+        "-k", metavar="TEXT", default="", dest="only", help="run only checks whose ids contain TEXT"
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="print one JSON object per check on stdout"
+    )
     arguments = parser.parse_args(argv)
-    # An application's own output goes to stderr, even if it doesn't go through Python.
+    # An application's own output is sent to stderr, even if it bypasses Python.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     host = make_host(arguments.host, MainThreadInbox().post)

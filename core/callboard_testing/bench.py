@@ -33,8 +33,8 @@ class Check:
 
 class Bench:
     """A host with an empty scene, and an empty folder, for one check. ``samples`` maps the names in
-    ``checks/samples.py`` to functions that make such data in the host's own way. Each takes the
-    bench, and returns an object's path."""
+    ``checks/samples.py`` to functions that make such data in the host's own way. Each function
+    takes the bench, and returns an object's path."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Bench:
 
     def cube(self, name: str | None = None, size: float = _ANY_SIZE) -> str:
         """Make a cube and return its path. If the host has no cubes, make an object sample, unless
-        the size matters. A taken name gets a suffix."""
+        the size matters. If the name is taken, a suffix is added."""
         try:
             path: str = self.editor.create("cube", name, {"size": size})
         except NotOffered:
@@ -77,8 +77,8 @@ class Bench:
         return new
 
     def sample(self, name: str, *, among: bool = False) -> str:
-        """Return the path of a new sample, in a scene with little else in it, or, with ``among``,
-        in the scene as it is."""
+        """Make a sample, and return its path. If ``among`` is true, the sample is added to the
+        scene as it is. Otherwise, the scene has little else in it."""
         if not among:
             # Data from another file can't always be deleted. A sample with such data brings its own
             # scene.
@@ -96,8 +96,8 @@ class Bench:
 
     @contextmanager
     def step(self) -> Iterator[None]:
-        """Wrap the block in one undo step, as the dispatcher does, or in none if the host has no
-        undo."""
+        """Wrap the block in one undo step, as the dispatcher does. If the host has no undo, only
+        run the block."""
         undo = self.host.undo
         token = undo.begin("compliance") if undo is not None else None
         try:
@@ -124,8 +124,8 @@ class Bench:
             self.host.empty_scene()
 
     def run(self, check: Check) -> None:
-        """Run a check on the main thread. Raises whatever the check raises, but SkipTest in
-        place of NotOffered."""
+        """Run a check on the main thread. Raises whatever the check raises, except that NotOffered
+        is replaced with SkipTest."""
         self.empty()
         try:
             getattr(check.suite(), check.id.split(".")[1])(self)

@@ -88,10 +88,10 @@ class DirectCaller:
         *,
         each_slice: Callable[[DirectContext], None] = lambda ctx: None,
     ) -> Any:
-        """Return the tool's answer. If the tool returns a Result, return its structured part, if
-        any. ``content`` then has the Result's blocks. Raises what the tool raises. ``each_slice``
-        is called between a generator's slices. If it sets ``ctx.cancelled``, the generator is
-        closed and CallCancelled is raised."""
+        """Call a tool, and return its answer. If the tool returns a Result, return its structured
+        part, if any. ``content`` then has the Result's blocks. Raises whatever the tool raises.
+        ``each_slice`` is called between a generator's slices. If it sets ``ctx.cancelled``, the
+        generator is closed and CallCancelled is raised."""
         tool, _ = self._tools[name]
         if missing := self.missing(name):
             declared = sorted(self._host.ports)

@@ -1,7 +1,7 @@
 """A raw MCP client for tests, with sessions, event streams, and answers to the server's requests.
 
 It sends whatever a test passes to it, well-formed or not, and keeps everything that it receives.
-Each request has an HTTP connection of its own. It uses the standard library only.
+Each request has its own HTTP connection. The client uses only the standard library.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Answer:
 
     @property
     def message(self) -> Any:
-        """The only message. Raises AssertionError if there isn't exactly one."""
+        """The only message in the body. Raises AssertionError if there isn't exactly one."""
         if len(self.messages) != 1:
             raise AssertionError(f"{len(self.messages)} messages, not 1: {self.body[:500]!r}")
         return self.messages[0]
@@ -132,7 +132,7 @@ class FakeClient:
             thread.join(DEADLINE)
 
     def listen(self) -> None:
-        """Open the session's own stream, and read it on a thread of its own until it ends."""
+        """Open the session's own stream, and read it on a separate thread until it ends."""
         connection = self._connect()
         self._streams.append(connection)
         connection.request("GET", self.path, headers=self.headers)
@@ -177,7 +177,7 @@ class FakeClient:
         return result
 
     def start(self, method: str, params: Json | None = None, *, id: Any = None) -> Future[Json]:
-        """Send a request from a thread of its own."""
+        """Send a request from a separate thread."""
         return self.in_thread(lambda: self.request(method, params, id=id))
 
     def in_thread(self, work: Callable[[], Any]) -> Future[Any]:

@@ -118,8 +118,8 @@ class FakeHost(Host):
             raise WrongThread(f"the host was used on the thread {threading.current_thread().name}")
 
     def tick(self) -> int:
-        """Run the functions posted so far, but not those that they post. Return their number. Runs
-        on the main thread."""
+        """Run the functions posted so far, but not the functions that they post in turn. Return the
+        number of functions that ran. Runs on the main thread."""
         self.require_main_thread()
         with self._changed:
             due = list(self._posted)

@@ -1,10 +1,10 @@
-"""Fixtures for a skill's own tests. In the ``conftest.py`` beside them:
+"""Fixtures for a skill's own tests. In the ``conftest.py`` beside the tests:
 
     from callboard_testing.pytest_plugin import *
 
-Importing this module is fast, because the first test that needs the server imports it. A fixture
-here is overridden by one with the same name in a test file, or by ``@pytest.mark.parametrize`` for
-a test's argument with that name.
+Importing this module is fast, because the server is imported only by the first test that needs it.
+A fixture here is overridden by one with the same name in a test file, or by
+``@pytest.mark.parametrize`` for a test's argument with that name.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ def callboard_skill_paths() -> Sequence[str | Path]:
 
 @pytest.fixture
 def callboard_answers() -> dict[str, Answer]:
-    """The client's answers to a tool's questions: ``elicitation/create``,
-    ``sampling/createMessage``, each with a result or a function of the question. The bench's
-    ``answers`` begin with these."""
+    """The client's answers to a tool's questions. A key is ``elicitation/create`` or
+    ``sampling/createMessage``. Its value is a result, or a function of the question that returns
+    one. The bench's ``answers`` begin with these."""
     return {}
 
 
@@ -59,7 +59,7 @@ def callboard_withdrawn() -> Sequence[str]:
 
 @pytest.fixture
 def keep_scene() -> None:
-    """Keep the scene as the last test left it, for a test that takes this fixture or is marked
+    """Keep the scene as the last test left it, for a test that uses this fixture or is marked
     ``usefixtures("keep_scene")``."""
 
 

@@ -1,5 +1,5 @@
 """A test bench for a skill's own tests. It runs a whole server on this thread, on a host without an
-application, without using the network."""
+application, and doesn't use the network."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ class SkillBench:
 
     def result(self, tool: str, **arguments: Any) -> Json:
         """Do the same as :meth:`call`, but return the whole ``tools/call`` result."""
-        # A failing test shows its own line, and none of ours.
+        # A failing test then shows its own line, and none of ours.
         __tracebackhide__ = True
         own = self.skill.wire_name(tool)
         name = own if own in self._app.tools else tool
@@ -151,7 +151,7 @@ class SkillBench:
         return run
 
     def lint(self) -> list[str]:
-        """Return the findings of ``callboard lint``, a line each."""
+        """Return the findings of ``callboard lint``, one line for each."""
         return [str(finding) for finding in lint(self.folder, self._skill_paths)]
 
     async def _name_roots(self) -> None:

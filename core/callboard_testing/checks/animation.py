@@ -110,8 +110,8 @@ class Keys:
         assert _frames(bench, below) == [1, 5]
 
     def test_a_change_of_what_is_keyed_lasts_or_is_not_called_verified(self, bench: Bench) -> None:
-        """The keys would put the object back at the next frame. A tool that refuses must leave the
-        object unchanged."""
+        """If the keys didn't change too, they would put the object back at the next frame. A tool
+        that refuses must leave the object unchanged."""
         group = bench.cube("Group")
         bench.editor.set_transform(group, [10, 0, 0], [0, 0, 90], [1, 2, 1])
         for tool, asked in _MOVES.items():

@@ -1,4 +1,5 @@
-"""Checks that faults are found, each with the call that fixes it, and that nothing is changed."""
+"""Checks that each fault is found and reported with the call that fixes it, and that nothing is
+changed."""
 
 from __future__ import annotations
 
@@ -94,7 +95,7 @@ class Checking:
         path = bench.cube("Crate", 4.0)
         bench.editor.set_transform(path, [5.0, 1.0, 2.0], [10.0, 20.0, 30.0], None)
         mesh = bench.port(CHECK).mesh(path)
-        if mesh.counts:  # Otherwise, it is a shape without faces.
+        if mesh.counts:  # A shape without faces has no counts.
             corners = [(min(axis), max(axis)) for axis in zip(*mesh.points, strict=True)]
             assert all(close(pair, [-2.0, 2.0]) for pair in corners)
             assert close([mesh_facts(mesh).volume], [64.0])

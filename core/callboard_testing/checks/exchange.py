@@ -1,5 +1,5 @@
-"""Checks files from other programs. An exported object must come back unchanged, in any program's
-units."""
+"""Checks files from other programs. An object that is exported and imported again must be
+unchanged, whatever units the program uses."""
 
 from __future__ import annotations
 
@@ -176,7 +176,8 @@ class ExchangedFiles:
             bench.call("exchange__export", {"path": str(file), "up_axis": up})
             bench.empty()
             bench.call("exchange__import", {"path": str(file), "up_axis": other})
-            # The plane was flat. If the file is read with another up axis, the plane is upright.
+            # The plane was flat. If the file is read with a different up axis, the plane is
+            # upright.
             along = "XYZ".index(up)
             assert _box(bench)[3 + along] - _box(bench)[along] > 0.9 * unit, file.name
 

@@ -1,4 +1,4 @@
-"""Checks that the open file and the saved file get the same explanation, and that nothing
+"""Checks that the open file and the saved file are described in the same way, and that nothing
 changes."""
 
 from __future__ import annotations

@@ -161,7 +161,7 @@ class SceneFile:
         file.chmod(0o644)
 
     def test_a_link_stays_one(self, bench: Bench) -> None:
-        """The file that the link points to must be written, both the first time and the second."""
+        """The file that the link points to must be written, both the first and the second time."""
         writer: Any = bench.port(FILESYSTEM_WRITE)
         suffix = writer.suffixes[0]
         (bench.folder / "published").mkdir()
@@ -172,7 +172,7 @@ class SceneFile:
         with suppress(OSError):
             link.symlink_to(kept)
         if not link.is_symlink():
-            return  # Windows lets few users make links.
+            return  # On Windows, few users may create links.
         bench.cube("Two")
         writer.save(str(link))
         bench.cube("Three")
@@ -208,9 +208,9 @@ class UsdFile:
         bench.port(USD).export_usd(str(bench.folder / "out.usda"), False)
         written = (bench.folder / "out.usda").read_text("utf-8")
         assert "Atorus" in written
-        # Some hosts write the file's folder into the file, and the folder may have any name.
+        # Some hosts write the folder's path into the file, and the folder may have any name.
         assert "callboard" not in written.replace(bench.folder.as_posix(), "").lower()
-        # The scene still has the objects' types.
+        # In the scene, the objects still have their types.
         assert {bench.get(f"A{kind}")["type"] for kind in KINDS} == set(KINDS)
 
     def test_an_import_below_an_object(self, bench: Bench) -> None:
@@ -281,7 +281,7 @@ class UsdFile:
         box = next(f["bounds"] for f in bench.everything() if f["name"] == "Foreign")
         here = 2 if other == "Y" else 1
         unit = info["units_per_meter"]
-        # This is a cube of 1 m whose center is 1.5 m up.
+        # This is a 1 m cube whose center is 1.5 m above the ground.
         assert close([box["min"][here], box["max"][here]], [1.0 * unit, 2.0 * unit], 0.01)
 
     def test_a_bad_file_leaves_the_scene(self, bench: Bench) -> None:

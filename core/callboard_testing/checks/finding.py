@@ -1,5 +1,5 @@
-"""Checks that objects are found by their properties, and that an object's users and the reason why
-it isn't shown are reported."""
+"""Checks that objects are found by their properties, and that a report about an object includes its
+users and the reason why it is hidden."""
 
 from __future__ import annotations
 

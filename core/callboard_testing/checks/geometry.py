@@ -153,7 +153,7 @@ class Geometry:
         assert reported == {"vertices": 8, "edges": 18, "faces": 12, "triangles": 12}
         assert _placed(bench, path) == before
         assert close([volume_of(bench, path)], [8.0])
-        # A face with a concave corner: its triangles must stay inside it.
+        # The triangles of a face with a concave corner must stay inside the face.
         points = [(0, 0, 0), (4, 0, 0), (4, 0, 4), (2, 0, 1), (0, 0, 4)]
         arrow = shape(bench, [(0, 4, 3, 2, 1)], points)
         bench.call("geometry__triangulate", {"name": arrow})

@@ -24,7 +24,7 @@ from callboard_testing.checks.trust import check_change
 if TYPE_CHECKING:
     from callboard_testing.bench import Bench
 
-#: The values that each kind has besides a color and a power.
+#: The values that each kind has in addition to a color and a power.
 KINDS: dict[str, Json] = {
     "sun": {"angle": 2.0},
     "point": {"size": 0.5},
@@ -96,7 +96,7 @@ class Lights:
         assert _shines(bench, path, [0, 0, 0])
         bench.call("lights__set", {"name": path, "look_at": [-3, 40, 2]})
         assert _shines(bench, path, [-3, 40, 2])
-        # The same must hold below an object that is turned and scaled.
+        # The same must hold below an object that is rotated and scaled.
         bench.editor.set_transform(cube, None, [10, 50, 100], [2, 2, 2])
         path = bench.editor.set_parent(path, cube, True)
         bench.call("lights__set", {"name": path, "look_at": [1, 2, 3]})

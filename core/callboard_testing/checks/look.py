@@ -16,7 +16,7 @@ _SIZE = {"width": 96, "height": 64}
 
 
 def _seen(bench: Bench, **asked: Any) -> tuple[Any, Picture]:
-    """Return the answer, and the last picture in it."""
+    """Take a picture. Return the answer, and the last picture in the answer."""
     answer = bench.call("viewport__look", {**_SIZE, **asked})
     block: Any = bench.call.content[-1]
     return answer, decode(block.data)

@@ -119,7 +119,7 @@ class Modelling:
         bench.call("geometry__clean", asked)
         reported = bench.call("geometry__info", {"name": path})
         assert reported["closed"] is True
-        for _ in range(2):  # The second time, there is nothing to do.
+        for _ in range(2):  # The second call finds nothing to fix.
             reported = bench.call("geometry__clean", {"name": path, "fault": "ngons"})
         assert bench.call("geometry__info", {"name": path})["ngons"] == 0
         assert close([volume_of(bench, path)], [8.0])

@@ -1,4 +1,4 @@
-"""Checks how objects are read, and each edit of the port ``scene.mutate``."""
+"""Checks how objects are read, and each edit that the port ``scene.mutate`` offers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _held(bench: Bench) -> list[Json]:
 
 
 class Reading:
-    """The checks of a host that only reads. They use its scene as it is."""
+    """The checks that only read. On a host that only reads, they use the scene as it is."""
 
     needs = (SCENE_READ,)
 
@@ -137,7 +137,7 @@ class NamedObjects:
         bench.editor.set_parent(inner, group, True)
         second = bench.cube("Twin")
         if bench.get(second)["name"] != "Twin":
-            return  # Names are unique on this host, so the second one differs.
+            return  # Names are unique on this host, so the second name differs.
         error = raised(AmbiguousName, bench.reader.get, "Twin")
         assert isinstance(error, AmbiguousName)
         assert all(bench.get(path)["name"] == "Twin" for path in error.paths)
@@ -202,7 +202,8 @@ class Transforming:
         bench.editor.set_parent(tip, path, False)
         bench.editor.set_transform("Tip", [0, 0, 5], None, None)
         bench.editor.set_transform(path, None, [90, 0, 90], None)
-        # (0, 0, 5) turned by 90 about X is (0, -5, 0), and that turned by 90 about Z is (5, 0, 0).
+        # (0, 0, 5) rotated by 90 degrees about X is (0, -5, 0). Rotated by 90 degrees about Z, that
+        # is (5, 0, 0).
         assert close(centre(bench.get("Tip")), [5, 0, 0])
 
     def test_mirrored_and_large_values_survive(self, bench: Bench) -> None:
@@ -213,7 +214,7 @@ class Transforming:
         assert close(moved["scale"], [-1, 1, 1])
 
     def test_moving_leaves_turn_and_size_alone(self, bench: Bench) -> None:
-        """This also holds for mirrored and flat objects, where one transform has several
+        """This must also hold for mirrored and flat objects, whose transform has several
         descriptions."""
         path = bench.cube()
         for size in ([1, -2, 3], [1, 1, 0]):

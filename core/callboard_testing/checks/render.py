@@ -40,7 +40,7 @@ class Rendering:
         assert names == ["turn_01.png", "turn_02.png", "turn_03.png"]
         assert all(_png_size(path) == (48, 32) for path in answer["paths"])
         assert answer["engine"]
-        # The answer holds the pictures too, side by side.
+        # The answer also contains the pictures, side by side.
         seen: Any = bench.call.content[-1]
         assert decode(seen.data).width == 3 * 48 + 8
         assert bench.everything() == before

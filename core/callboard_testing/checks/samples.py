@@ -1,13 +1,14 @@
-"""The names of samples, which are data that each host makes in its own way. The suite's caller
-passes functions that make them to ``Bench(host, folder, samples)`` or to ``run_all``. If a sample
-is missing, its checks are skipped."""
+"""The names of samples, which are data that each host makes in its own way. The caller of the suite
+passes functions that make the samples to ``Bench(host, folder, samples)`` or to ``run_all``. Checks
+that need a missing sample are skipped."""
 
 from __future__ import annotations
 
-#: An object of the application's own that can have others below it, such as a layer group. If the
-#: host has no primitives, all checks use such objects instead of cubes.
+#: An object of a type that only this application has, such as a layer group. It can have other
+#: objects below it. If the host has no primitives, all checks use such objects instead of cubes.
 OBJECT = "sample.object"
-#: Another document, which is empty and becomes the scene. Its function returns the document's name.
+#: A second document, which is empty and becomes the scene. The function that makes it returns the
+#: document's name.
 DOCUMENT = "sample.document"
 #: An object whose translation can't be set: its channels are locked, or instances share it.
 LOCKED = "sample.locked"

@@ -46,7 +46,8 @@ def check_changes(bench: Bench, sample: str) -> None:
 
 
 class OwnObjects:
-    """Doesn't need ``scene.mutate``, because a host's own skill may make the objects."""
+    """Checks the application's own objects. They don't need ``scene.mutate``, because a skill of
+    the host may make the objects."""
 
     needs = (SCENE_READ, OBJECT)
 

@@ -18,8 +18,8 @@ def _undo(bench: Bench) -> Any:
 
 
 def _a_scene(bench: Bench) -> None:
-    """Make objects with parents, colors, transforms and a selection, as far as the host has such
-    things."""
+    """Make objects with parents, colors, transforms and a selection, as far as the host supports
+    them."""
     editor = bench.editor
     for name in ("One", "Two", "Three", "Four"):
         bench.cube(name)

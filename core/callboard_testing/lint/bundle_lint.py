@@ -24,9 +24,10 @@ from callboard.bundles.installed.programs import as_called_here
 from callboard_testing.lint.manifest_lines import MANIFEST, ManifestLines, Place, field_of
 from callboard_testing.lint.skill_lint import Finding, lint
 
-#: A file of the bundle's own, in a command or an argument.
+#: A file inside the bundle, as a command or an argument names it.
 _OWN = re.compile(r"\$\{__dirname\}[/\\]+([^\s\"'$]+)")
-#: The keys that MCPB 0.3's MANIFEST.md defines for each object, by the object's place.
+#: The keys that MANIFEST.md in MCPB 0.3 defines for each object, by the object's place in the
+#: manifest.
 _KEYS: Mapping[tuple[str, ...], tuple[str, ...]] = {
     (): (
         *("manifest_version", "dxt_version", "name", "display_name", "version", "description"),
@@ -47,8 +48,8 @@ _ALIKE = 0.8
 
 
 def lint_bundle(folder: Path, given: Path) -> list[Finding]:
-    """Return findings about the bundle in ``folder``, and about its skill, sorted by place. Each
-    ``file`` is relative to the folder. ``given`` is the folder's name in messages."""
+    """Return findings about the bundle in ``folder``, and about its skill, sorted by file and line.
+    Each ``file`` is relative to the folder. ``given`` is the folder's name in messages."""
     lines = ManifestLines(folder)
     misspelt = dict(_misspelt(lines))
     try:
@@ -70,8 +71,8 @@ def lint_bundle(folder: Path, given: Path) -> list[Finding]:
 
 
 def _misspelt(lines: ManifestLines) -> Iterator[tuple[Place, Finding]]:
-    """For each key that looks like a misspelling of a known one, yield the intended place and a
-    finding."""
+    """For each key that looks like a misspelling of a known key, yield the place of the intended
+    key and a finding."""
     known = dict(_KEYS)
     settings = lines.at("user_config")
     known |= {("user_config", key): _SETTING for key in settings if isinstance(key, str)}
@@ -143,5 +144,5 @@ def is_own(folder: Path, name: str) -> bool:
     try:
         place = (folder / name).resolve()
         return place.is_file() and folder.resolve() in place.parents
-    except (OSError, ValueError):  # No system has files with such names.
+    except (OSError, ValueError):  # No operating system allows such file names.
         return False

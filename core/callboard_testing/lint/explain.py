@@ -25,7 +25,8 @@ class Explained:
     source: str
     line: int
     function: str | None
-    #: Those of ``description``, ``input_schema`` and ``output_schema`` that the function provides.
+    #: The parts that the function provides, out of ``description``, ``input_schema`` and
+    #: ``output_schema``.
     gives: Json
     #: Annotations that have no meaning in JSON, so that any value is accepted.
     unread: tuple[str, ...]
@@ -33,7 +34,7 @@ class Explained:
 
 def explain(folder: Path) -> Iterator[Explained]:
     """Yield an entry for each tool of the skills in ``folder`` that takes any part from its
-    function. Runs nothing. Raises OSError when the folder can't be listed."""
+    function. Runs no code. Raises OSError when the folder can't be listed."""
     for place, skill in load_all(list(skill_folders(folder)), load_skill):
         signatures = Signatures(skill.path)
         for tool in skill.tools:

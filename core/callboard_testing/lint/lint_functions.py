@@ -1,4 +1,5 @@
-"""Compares a tool's function with ``tools.yaml``: its parameters, and the host's ports."""
+"""Compares a tool's function with ``tools.yaml``: the parameters, and the host's ports that the
+function uses."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ _AWAITED = ("on_main_thread", "elicit", "elicit_url", "sample", "ask_all", "read
 
 
 def check_function(source: str, tool: ToolDeclaration) -> Iterator[tuple[int, str]]:
-    """Yield the line and message of each mismatch. A function that is decorated, or that isn't made
-    with ``def``, isn't checked."""
+    """Yield the line and message of each mismatch. A function that is decorated, or that isn't
+    defined with ``def``, isn't checked."""
     function = entered(functions_of(parsed(source)), tool.entry_names)
     if function is not None and not function.decorator_list:
         yield from _parameters(function, tool)
@@ -105,7 +106,7 @@ def _parameters(function: Function, tool: ToolDeclaration) -> Iterator[tuple[int
             continue
         if name not in properties:
             if not properties and tool.input_schema.get("additionalProperties", True):
-                continue  # The schema says nothing about its arguments.
+                continue  # The schema doesn't describe any arguments.
             wrong = f"{function.name}() needs '{name}', which its input_schema doesn't have; add it"
         elif name not in tool.input_schema.get("required", ()):
             wrong = f"{function.name}() needs '{name}', which may be left out; list it as required"

@@ -21,8 +21,8 @@ _PART = re.compile(r"\['([^']*)'\]|(\w+)")
 
 
 class ManifestLines:
-    """The lines of one manifest, counted from 1. If the manifest isn't JSON, every place has the
-    line of the error."""
+    """The lines of one manifest, counted from 1. If the manifest isn't JSON, every place in it has
+    the line of the error."""
 
     def __init__(self, folder: Path) -> None:
         self.value: Any = None
@@ -66,7 +66,7 @@ def field_of(message: str) -> Place:
 
 
 def _places(text: str) -> Iterator[tuple[Place, int]]:
-    """Yield each place of a JSON text, and its line. The line of a place is that of its key."""
+    """Yield each place in a JSON text, and its line. The line of a place is the line of its key."""
     place: list[Any] = []
     lists: list[bool] = []
     at_key, number, end = False, 1, 0

@@ -61,10 +61,10 @@ class Finding:
 
 
 def lint(folder: Path, search: Iterable[Path] = (), *, given: Path | None = None) -> list[Finding]:
-    """Return findings about one skill, or about every skill in a folder of skills, sorted by place.
-    A folder without any skill is a finding too. Skills that others depend on are searched for in
-    ``search``, and beside a single skill. ``given`` is the folder's name in messages, if ``folder``
-    is a copy of it.
+    """Return findings about one skill, or about every skill in a folder of skills, sorted by file
+    and line. A folder without any skill is a finding too. Skills that others depend on are searched
+    for in ``search``, and beside a single skill. ``given`` is the folder's name in messages, if
+    ``folder`` is a copy of it.
     """
     given = folder if given is None else given
     try:
@@ -281,7 +281,7 @@ def _lint_tool(
 
 
 def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_yaml.Path, str]]:
-    """Yield each unknown word that a schema uses as a type, with its place."""
+    """Yield each unknown type name in a schema, with its place."""
     if isinstance(value, list):
         for index, one in enumerate(value):
             yield from _unknown_types(one, (*at, index))
@@ -294,7 +294,8 @@ def _unknown_types(value: Any, at: safe_yaml.Path = ()) -> Iterator[tuple[safe_y
 
 
 def _lint_half_read(skill: SkillMetadata, document: safe_yaml.Document) -> Iterator[Finding]:
-    """Yield findings about the scripts of tools whose entries are wrong but do name a script."""
+    """Yield findings about the scripts of tools whose entries have mistakes but do name a
+    script."""
     signatures, read = Signatures(skill.path), {tool.name for tool in skill.tools}
     for at, entry in tool_entries(document):
         if entry.get("name") in read or document.duplicate_under(*at) is not None:
@@ -339,7 +340,7 @@ def _with_misspelt_needs(tool: ToolDeclaration) -> ToolDeclaration:
 def _lint_script(
     skill: SkillMetadata, tool: ToolDeclaration, script: Path, *, declared: bool = True
 ) -> Iterator[Finding]:
-    """Yield findings about a script. ``declared`` says whether the tool's capabilities could be
+    """Yield findings about a script. ``declared`` is true if the tool's capabilities could be
     read."""
     shown = script.relative_to(skill.path).as_posix()
     try:
@@ -366,8 +367,8 @@ def _lint_script(
 
 
 def _place(skill: SkillMetadata, failure: Failure) -> tuple[str, int]:
-    """Return a file and a line. If a reference leads nowhere, return the place where it is
-    written."""
+    """Return the file and line of a failure. If the failure refers to a file that can't be read,
+    return the file and line of the reference."""
     if failure.line is None:
         try:
             read_text(skill.path, resolve_inside(skill.path, failure.reference))
