@@ -67,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "records, databases, or files of JSON lines",
     )
     form = parser.add_mutually_exclusive_group()
-    form.add_argument("--json", action="store_true", help="for programs")
+    form.add_argument("--json", action="store_true", help="print JSON, for programs")
     form.add_argument(
         "--html",
         metavar="FILE",

@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--instance", metavar="ID", help="an instance id, the start of one, or a host"
     )
     parser.add_argument(
-        "--json", action="store_true", help="print JSON for programs, including all schemas"
+        "--json", action="store_true", help="print JSON with all schemas, for programs"
     )
 
 
