@@ -1,1 +1,1 @@
-"""Code that adapters for any application share."""
+"""Code shared by the adapters for all applications."""

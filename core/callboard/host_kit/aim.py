@@ -1,5 +1,5 @@
-"""Turns cameras and lights, which look along their own -Z, toward a point, whatever their
-parents."""
+"""Turns cameras and lights toward a point, whatever the transforms of their parents. Cameras and
+lights look along their own -Z."""
 
 from __future__ import annotations
 
@@ -59,14 +59,14 @@ def facing(eye: Point, target: Point, up_axis: str) -> Rows:
     back = [value / length for value in back]
     up = [0.0, 1.0, 0.0] if up_axis == "Y" else [0.0, 0.0, 1.0]
     if abs(sum(a * b for a, b in zip(up, back, strict=True))) > 0.99999:
-        # The object looks straight up or down, so the picture's upper edge is the far side.
+        # The object looks straight up or down, so the far side is at the top of the picture.
         up = [0.0, 0.0, -1.0] if up_axis == "Y" else [0.0, 1.0, 0.0]
     right = unit(cross(up, back))
     return [right, cross(back, right), back, [float(value) for value in eye]]
 
 
 def place(reader: SceneReader, editor: SceneEditor, path: str, rows: Rows) -> None:
-    """Turn and move the object to ``rows`` in the world, and check the result. Raises HostError."""
+    """Give the object the world transform ``rows``, and check the result. Raises HostError."""
     parent = reader.get(path)["parent"]
     local = times(rows, inverse(placed(reader, parent))) if parent else rows
     translate, rotate, _ = decompose(local)

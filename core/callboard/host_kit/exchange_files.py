@@ -1,5 +1,6 @@
-"""Reads other programs' files without the application: checks that a file has the format that its
-name says, and finds the files that it names. Raises HostError. Use it from any thread."""
+"""Reads files of other programs without the help of the application: checks that the format of a
+file matches its suffix, and finds the files that it refers to. Raises HostError. Use it from any
+thread."""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ from callboard.errors import HostError
 from callboard.ground.named_files import held_to_roots, refuse_outside, unreadable
 from callboard.ports.exchange import Axes
 
-#: Maximum number of bytes of a glTF's description that are read.
+#: Maximum size in bytes of a glTF file that is read.
 _LARGEST = 512 * 2**20
 _STARTS = {
     ".glb": (b"glTF",),
@@ -28,18 +29,19 @@ _STARTS = {
     ".ply": (b"ply\n", b"ply\r"),
     ".abc": (b"Ogawa", b"\x89HDF"),
 }
-#: Prefixes of the words before a file's name, in the lines of an OBJ and of its material files.
+#: Prefixes of the keywords that precede a file name, in an OBJ and in its material files.
 _OBJ_NAMES = (b"mtllib",)
 _MTL_NAMES = (b"map_", b"bump", b"norm", b"disp", b"decal", b"refl")
-#: The bytes that readers of these files treat as a space, and a word with the rest of its line.
+#: The bytes that readers of these files treat as spaces, and a pattern that splits a line into its
+#: first word and the rest.
 _SPACES = bytes(range(33))
 _AS_SPACE = bytes.maketrans(_SPACES, b" " * 33)
 _WORD = re.compile(rb"([^\0-\x20]+)[\0-\x20]+(.+)", re.DOTALL)
-#: Maximum number of words that are checked in a line that names a file, and maximum number of names
-#: checked in all.
+#: Maximum number of words that are checked in a line that refers to a file, and maximum number of
+#: file names checked in all.
 _WORDS, _NAMES = 100, 100_000
-#: Bytes at the beginning of an FBX that have its settings, and the settings' form as bytes and as
-#: text.
+#: Number of bytes at the beginning of an FBX that are searched for its settings, and the patterns
+#: of the settings in binary and in text files.
 _SETTINGS = 2**20
 _UNIT = (
     re.compile(rb"UnitScaleFactorS.{4}doubleS.{4}NumberS\0{4}D(.{8})", re.DOTALL),
@@ -52,11 +54,11 @@ _UP = (
 
 
 def check_file(path: str) -> None:
-    """Refuse a file that can't be of its type, before an application fails on it. If the call is
-    held to its roots, also refuse a file that names files outside of them."""
+    """Refuse a file whose content doesn't match its suffix, before an application fails on it. If
+    the call is restricted to its roots, also refuse a file that refers to files outside them."""
     file = Path(path)
     if not file.is_file():
-        raise HostError(f"there is no file '{file.name}' there")
+        raise HostError(f"there is no file '{file.name}' at that path")
     if not is_such(file):
         raise HostError(f"'{file.name}' isn't really a {file.suffix.lower()} file")
     if held_to_roots():
@@ -64,7 +66,7 @@ def check_file(path: str) -> None:
 
 
 def named_in(path: str) -> list[str]:
-    """Return the files that a glTF or an OBJ names, as absolute paths."""
+    """Return the files that a glTF or an OBJ refers to, as absolute paths."""
     file = Path(path)
     suffix = file.suffix.lower()
     names: Iterator[str] = iter(())
@@ -74,7 +76,7 @@ def named_in(path: str) -> list[str]:
         names = _named_by_obj(file)
     named = list(islice(names, _NAMES + 1))
     if len(named) > _NAMES:
-        raise unreadable(path, f"names more than {_NAMES} files")
+        raise unreadable(path, f"refers to more than {_NAMES} files")
     return named
 
 
@@ -124,7 +126,7 @@ def glb(described: dict[str, Any], binary: bytes) -> bytes:
 
 
 def is_such(file: Path) -> bool:
-    """Return whether the file begins as its suffix requires."""
+    """Return whether the beginning of the file matches its suffix."""
     suffix, size = file.suffix.lower(), file.stat().st_size
     with file.open("rb") as stream:
         start = stream.read(84)
@@ -153,7 +155,7 @@ def _named_by_gltf(file: Path) -> Iterator[str]:
         entries = described.get(kind)
         for entry in entries if isinstance(entries, list) else ():
             uri = entry.get("uri") if isinstance(entry, dict) else None
-            # Without ";base64," it is the name of a file, which may begin with "data:".
+            # Without ";base64," the URI is the name of a file, which may begin with "data:".
             if isinstance(uri, str) and not (uri.startswith("data:") and ";base64," in uri):
                 # Readers differ in which of the two they open.
                 for each in {uri, unquote(uri)}:
@@ -165,7 +167,7 @@ def _named_by_obj(file: Path) -> Iterator[str]:
     # Blender reads the library with the same name, even if the OBJ doesn't name it.
     libraries = {str(file.with_suffix(".mtl")): None}
     for name, words in _after(file, _OBJ_NAMES):
-        # The line has one name with spaces, or several names.
+        # The line has either one name that contains spaces or several names.
         for each in {name, *words}:
             libraries |= dict.fromkeys(_places(file.parent, each))
     for each in libraries:
@@ -180,8 +182,8 @@ def _named_by_obj(file: Path) -> Iterator[str]:
 
 
 def _places(folder: Path, name: str) -> set[str]:
-    """Return the places where readers look for the file with this name. Readers differ in how they
-    treat quotes, backslashes, and ``..`` after a link."""
+    """Return the paths at which readers look for the file with this name. Readers differ in how
+    they treat quotes, backslashes, and ``..`` after a link."""
     names = {name, name.strip('"')}
     names |= {each.replace("\\", "/") for each in names}
     places = {str(folder / each) for each in names}
@@ -189,10 +191,11 @@ def _places(folder: Path, name: str) -> set[str]:
 
 
 def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the rest of each line whose first word has one of these prefixes, and its words."""
+    """For each line whose first word has one of these prefixes, yield the rest of the line, both as
+    text and as a list of words."""
     holds = re.compile(b"|".join(starts), re.IGNORECASE)
     for line in _lines(file):
-        # Most of a large file is points.
+        # Most lines of a large file are points.
         if holds.search(line) is None:
             continue
         named = _WORD.fullmatch(line.removeprefix(b"\xef\xbb\xbf").strip(_SPACES))
@@ -202,8 +205,8 @@ def _after(file: Path, starts: tuple[bytes, ...]) -> Iterator[tuple[str, list[st
 
 
 def _lines(file: Path) -> Iterator[bytes]:
-    """Yield each line. Lines that backslashes join are also yielded as one line, because readers
-    differ in this."""
+    """Yield each line. Lines joined by backslashes are also yielded as one line, because not all
+    readers join them."""
     whole: list[bytes] = []
     with file.open("rb") as lines:
         for line in lines:

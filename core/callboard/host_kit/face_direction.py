@@ -56,8 +56,8 @@ def outward(mesh: MeshData) -> list[bool]:
 
 
 def faces_to_turn(mesh: MeshData, side: FacesLook) -> list[bool]:
-    """Return, for each face, whether to turn it so that all faces point the way that ``side``
-    asks for."""
+    """Return, for each face, whether to turn it so that all faces point in the direction that
+    ``side`` specifies."""
     if side == "flip":
         return [True] * len(mesh.counts)
     return [turned != (side == "inside") for turned in outward(mesh)]
@@ -89,8 +89,8 @@ def triangles_of(points: Sequence[_Point]) -> list[tuple[int, int, int]]:
 
 
 def _flat(points: Sequence[_Point]) -> list[tuple[float, float]]:
-    """Return the points in 2D, seen along the axis nearest to the face's normal,
-    counterclockwise."""
+    """Return the points in 2D, as seen along the axis nearest to the face's normal, in
+    counterclockwise order."""
     turned = list(zip(points, [*points[1:], *points[:1]], strict=True))
     across = [
         sum((a[n] - b[n]) * (a[m] + b[m]) for a, b in turned) for n, m in ((1, 2), (2, 0), (0, 1))

@@ -1,4 +1,4 @@
-"""The hosts that run without an application, by the names that users give them."""
+"""The hosts that run without a graphical application, by the names with which users choose them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def pip_install(extra: str) -> str:
     return f"{shlex.quote(sys.executable)} -m pip install {shlex.quote(REQUIREMENTS[extra])}"
 
 
-#: Each headless host's module, its class or function, and its requirement in words.
+#: For each headless host: its module, the class or function that makes it, and the package or
+#: program that it requires.
 HOSTS = {
     "openusd": ("callboard_openusd.host", "OpenUsdHost", f"`{pip_install('usd')}`"),
     "blender": (

@@ -7,7 +7,7 @@ from math import pi
 
 from callboard.errors import HostError
 
-#: The values of each kind besides a color, an intensity and an exposure.
+#: The values that each kind has in addition to color, intensity and exposure.
 OWN: dict[str, tuple[str, ...]] = {
     "sun": ("power", "angle"),
     "point": ("power", "size"),

@@ -105,7 +105,8 @@ def _overlap(counts: Sequence[int], uvs: Sequence[_Point]) -> float:
     if not step or step != step or step == float("inf"):
         return 1.0 if len(counts) > 1 else 0.0
     places = [((u - low[0]) / step, (v - low[1]) / step) for u, v in zip(us, vs, strict=True)]
-    #: For each row, the columns that any face covers, and that more than one covers, as bits.
+    #: For each row, as bits: the columns that at least one face covers, and those that more than
+    #: one face covers.
     once: dict[int, int] = {}
     twice: dict[int, int] = {}
     for face in faces_of(counts, range(len(uvs))):
@@ -124,7 +125,8 @@ def _overlap(counts: Sequence[int], uvs: Sequence[_Point]) -> float:
 def _cells(
     a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]
 ) -> Iterator[tuple[int, int]]:
-    """Yield each row of the triangle, with the cells whose middle is inside, as bits."""
+    """Yield each row that the triangle crosses, with the cells whose centers are inside it as
+    bits."""
     corners = (a, b, c)
     for row in range(
         ceil(min(p[1] for p in corners) - 0.5), floor(max(p[1] for p in corners) + 0.5)

@@ -1,5 +1,5 @@
-"""Checks for paths that an application would misread, shared by several hosts' ``Host.misreads``.
-The checks use only the path's text. Call them from any thread."""
+"""Checks for paths that an application would misread, shared by the ``Host.misreads`` methods of
+several hosts. The checks use only the text of the path. Call them from any thread."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _WINDOWS_ABSOLUTE = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 
 
 def from_elsewhere(path: str, *, posix: bool = os.name != "nt") -> str | None:
-    """Return the problem with a Windows path on another system, where it becomes a relative
+    """Return the problem with a Windows path on any other system, where it would be a relative
     path."""
     if posix and ("\\" in path or _WINDOWS_ABSOLUTE.match(path)):
         return "is a Windows path, and this is another system; give a path on this machine"
@@ -18,7 +18,7 @@ def from_elsewhere(path: str, *, posix: bool = os.name != "nt") -> str | None:
 
 
 def misread_by_usd(path: str) -> str | None:
-    """Return the problem with a path that OpenUSD treats as more than a file's name."""
+    """Return the problem with a path that OpenUSD treats as more than a file name."""
     for text in (":SDF_FORMAT_ARGS:", ".usdz["):
         if text in path:
             return f"contains '{text}', where OpenUSD ends a file's name; use another name"

@@ -12,8 +12,8 @@ _FILE = "<script>"
 
 
 def run_python(code: str, names: dict[str, Any]) -> object:
-    """Execute ``code`` with ``names`` as its globals, which keep its definitions. Return the value
-    of its last statement if that is an expression, and None otherwise. Raises the code's
+    """Execute ``code`` with ``names`` as its globals. Its definitions remain in ``names``. Return
+    the value of its last statement if that is an expression, and None otherwise. Raises the code's
     exceptions, with tracebacks that show the code's lines."""
     tree = parse_python(code, _FILE)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None

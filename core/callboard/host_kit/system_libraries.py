@@ -7,7 +7,7 @@ import ctypes
 import sys
 from collections.abc import Sequence
 
-#: Each library with its package on Debian, and on Fedora.
+#: Each library, with the names of its packages on Debian and on Fedora.
 BLENDER_LINKS = {
     "libX11.so.6": ("libx11-6", "libX11"),
     "libXrender.so.1": ("libxrender1", "libXrender"),

@@ -1,4 +1,4 @@
-"""A torus as a mesh, for hosts that have none of their own."""
+"""A torus as a mesh, for hosts that don't have one."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 Triple = tuple[float, float, float]
 
-#: Multiples of four, so that the bounds are as wide as the ideal shape's.
+#: Multiples of four, so that the mesh is as wide as the ideal shape.
 AROUND, ACROSS = 48, 24
 
 
 class Torus(NamedTuple):
-    """A mesh. ``normals`` belong to ``points``. Each face has the indices of four points."""
+    """A mesh with one normal for each point. Each face consists of the indices of four points."""
 
     points: list[Triple]
     normals: list[Triple]

@@ -11,10 +11,11 @@ from callboard.errors import HostError
 #: The maximum depth. It is deeper than any real scene, and a hundredth of the depth that overflows
 #: the stack.
 MAX_DEPTH = 1000
-#: The beginnings of a package's entry and of USD text.
+#: The bytes with which a package entry and USD text begin.
 _ENTRY, _TEXT = b"PK\3\4", re.compile(rb"#(?:usda|sdf)")
 
-#: Written so that unterminated text is scanned once, not from every place where it might begin.
+#: This pattern is written so that an unterminated string is scanned once, and not from every
+#: position where it might begin.
 _FLAT = re.compile(
     rb'"""[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"""|\Z)'
     rb"|'''[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:'''|\Z)"
@@ -35,8 +36,8 @@ _PAIRS = (b"()", b"[]", b"{}", b'""', b"''", b"@@")
 #: If one of these occurs, pairs of quotes alone don't show which parts are quoted.
 _QUOTES = (b'"""', b"'''", b"@@@")
 _OTHERS = (b"\\", b"/*", b"//")
-#: Maximum number of rounds in which pairs are removed. Files written by programs nest less deeply
-#: than that.
+#: Maximum number of rounds in which pairs are removed. Files written by programs don't need that
+#: many.
 _ROUNDS = 64
 
 
@@ -60,8 +61,9 @@ def check_usd_nesting(path: str) -> None:
 
 
 def _bound(text: bytes) -> int:
-    """Return an upper bound of the text's depth, found fast. Removing an empty pair changes neither
-    what is quoted nor the depth of the rest, so pairs are removed until none is left."""
+    """Return an upper bound on the depth of the text. This is faster than finding the exact depth.
+    Removing an empty pair changes neither what is quoted nor the depth of the rest, so pairs are
+    removed until none is left."""
     kept = text.translate(None, _DROPPED)
     if any(mark in text for mark in _OTHERS) or any(q in kept and q in text for q in _QUOTES):
         return len(text)

@@ -16,16 +16,17 @@ USD_WRITE_SUFFIXES = (".usd", ".usda", ".usdc")
 
 
 def open_stage(path: str, sdf: Any, tf: Any, usd: Any) -> Any:
-    """Return the file's stage as it is now. The stage's prims are valid as long as the caller keeps
-    the stage. The modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a file that
-    isn't USD."""
+    """Return a stage with the current content of the file. Its prims are valid only as long as the
+    caller keeps the stage. The modules are ``pxr.Sdf``, ``Tf`` and ``Usd``. Raises HostError for a
+    file that isn't USD."""
     name = Path(path).name
     checked_suffix(path, USD_READ_SUFFIXES)
     if not Path(path).is_file():
         raise HostError(f"there is no file '{name}' in that folder")
     check_usd_nesting(path)
     try:
-        # A file that was read earlier may have changed since, and OpenUSD keeps what it reads.
+        # OpenUSD caches the files that it reads, and a file that was read earlier may have changed
+        # since.
         known = sdf.Layer.Find(path)
         if known is not None:
             known.Reload(True)

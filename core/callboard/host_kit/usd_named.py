@@ -1,5 +1,5 @@
-"""Finds the files that a USD file uses, without opening any of them outside the roots. OpenUSD's
-own modules are passed in, so that nothing here imports them."""
+"""Finds the files that a USD file uses, without opening any that are outside the roots. OpenUSD's
+own modules are passed in, so this module doesn't import them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _COMPUTED = "`"
 
 
 def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, usd: Any, utils: Any) -> None:
-    """Raise HostError when this call is held to its roots and the file leads out of them:
-    through a sublayer, a reference, a payload, a clip or a texture, even in a variant that isn't
-    selected, or in a file that it names. A file that OpenUSD reads with errors is refused too,
-    because OpenUSD may use the part that it read before the error. ``ar`` to ``utils`` are
+    """Raise HostError when this call is restricted to its roots and the file refers to anything
+    outside them: by a sublayer, a reference, a payload, a clip or a texture, even in a variant that
+    isn't selected or in a file that it refers to. A file that OpenUSD reads with errors is refused
+    too, because OpenUSD may use the part that it read before the error. ``ar`` to ``utils`` are
     ``pxr.Ar``, ``Sdf``, ``Tf``, ``Usd`` and ``UsdUtils``."""
     if not held_to_roots():
         return
@@ -42,7 +42,7 @@ def refuse_usd_outside(path: str, ar: Any, sdf: Any, tf: Any, usd: Any, utils: A
         try:
             named = list(reader.named(file))
         except (zipfile.BadZipFile, UnicodeDecodeError) as error:
-            # OpenUSD reads packages by their local headers, so it may open this one anyway.
+            # OpenUSD relies on the local headers of a package, so it may open this one anyway.
             raise unreadable(file, f"isn't a package that can be trusted ({error})") from None
         except (tf.ErrorException, OSError):
             used = "" if file == path else f"is used by '{Path(path).name}' and "
@@ -81,7 +81,8 @@ class _Reader:
             yield from ((str(Path(file, name).parent), asset) for asset in self._assets(layer))
 
     def _opened(self, path: str) -> Any:
-        """Return the layer, read again because an open one may have changed. Raises OSError."""
+        """Return the layer, read again from disk because an open layer may differ from the file.
+        Raises OSError."""
         layer = self._sdf.Layer.OpenAsAnonymous(path)
         if layer is None:
             raise OSError(f"'{path}' can't be opened")
@@ -94,19 +95,19 @@ class _Reader:
             assets.add(asset[-1])
             return str(asset[-1])
 
-        # A copy, because asking for asset paths marks a layer as changed.
+        # This is a copy, because reading asset paths this way marks a layer as changed.
         copy = self._sdf.Layer.CreateAnonymous(".usda")
         copy.TransferContent(layer)
         self._utils.ModifyAssetPaths(copy, note)
-        # ModifyAssetPaths goes by the types of attributes, and flattening by the types of values.
-        # Without sublayers, and with an empty mask, the stage opens no other file.
+        # ModifyAssetPaths looks at the types of attributes, and flattening looks at the types of
+        # values. Without sublayers, and with an empty mask, the stage opens no other file.
         copy.subLayerPaths = []
         stage = self._usd.Stage.OpenMasked(copy, self._usd.StagePopulationMask())
         self._utils.FlattenLayerStack(stage, note)
         return assets - {""}
 
     def places(self, folder: str, asset: str, file: str) -> list[str]:
-        """Return the places that an asset path may lead to. Raises HostError if they can't be
+        """Return the paths that an asset path may resolve to. Raises HostError if they can't be
         determined."""
         if asset.startswith(_COMPUTED):
             raise unreadable(file, f"computes the path {asset}")
@@ -114,7 +115,7 @@ class _Reader:
         if self._ar.IsPackageRelativePath(plain):
             plain = self._ar.SplitPackageRelativePathOuter(plain)[0]
         places = of_many(str(Path(folder, plain)))
-        with suppress(self._tf.ErrorException):  # The studio's resolver may not know the path.
+        with suppress(self._tf.ErrorException):  # The studio's resolver may fail.
             anchor = self._ar.ResolvedPath(file)
             known = str(self._resolver.Resolve(self._resolver.CreateIdentifier(plain, anchor)))
             if Path(known).is_absolute():

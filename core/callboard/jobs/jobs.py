@@ -1,7 +1,7 @@
 """Calls that are answered with a handle at once and continue without their request.
 
 A job is a call to a tool with ``execution: async``, or a workflow. Clients with the tasks extension
-poll it by ``tasks/get``; all other clients use the tools ``jobs__status`` and ``jobs__cancel``.
+poll it with ``tasks/get``; all other clients use the tools ``jobs__status`` and ``jobs__cancel``.
 """
 
 from __future__ import annotations
@@ -97,8 +97,8 @@ class Job:
 
     def as_task(self) -> Json:
         """Return the job as the tasks extension of 2026-07-28 describes it. In that revision, the
-        status of a task with a result is ``completed``, even if the result is a tool's error
-        (SEP-2663, Task Status)."""
+        status of a task with a result is ``completed``, even if the result is an error from the
+        tool (SEP-2663, Task Status)."""
         status = "completed" if self.result is not None else self.status
         task: Json = {
             "taskId": self.id,
@@ -139,8 +139,8 @@ def require_tasks(peer: Peer, method: str) -> None:
 
 
 class JobRequest(PeerRequest):
-    """The request for a job's call. Its notifications go to the job. Its questions wait in the job
-    for an answer, or go to the session that the request came from."""
+    """The request of a call that runs as a job. Its progress is stored in the job. Its questions
+    wait in the job for an answer, or are sent to the session that the request came from."""
 
     def __init__(self, origin: PeerRequest, job: Job) -> None:
         super().__init__(origin.peer, origin.id, origin.method, origin.params)
@@ -228,8 +228,8 @@ class Jobs:
         return job
 
     def answer(self, id: object, answers: object, asker: Owner) -> None:
-        """Take a client's answers to the job's questions, by the questions' keys. Keys that belong
-        to no open question are ignored. Raises InvalidParams."""
+        """Accept a client's answers to the job's questions, each under the key of its question.
+        Keys that belong to no open question are ignored. Raises InvalidParams."""
         job = self.get(id, asker)
         if not isinstance(answers, dict):
             raise InvalidParams("params.inputResponses must be an object")
@@ -271,7 +271,7 @@ class Jobs:
                 job.error["data"] = error.data
             status = "failed"
         except Exception:
-            log.exception("the job of %s failed", job.tool)
+            log.exception("the job for %s failed", job.tool)
             job.error = {"code": -32603, "message": "internal error; the log has the details"}
             status = "failed"
         job.questions.clear()

@@ -1,4 +1,4 @@
-"""``jobs__status`` and ``jobs__cancel``: jobs for clients without the tasks extension."""
+"""The tools ``jobs__status`` and ``jobs__cancel``, for clients without the tasks extension."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.content import Image, Json, ResourceLink, Result
 from callboard.jobs.jobs import Job, Jobs
 from callboard.protocol.jsonrpc import encode
 
-#: Maximum seconds that one call waits for a job, because clients abandon a call after 60.
+#: Maximum number of seconds that one call waits for a job. Clients abandon a call after 60.
 LONGEST_WAIT = 50
 #: Maximum number of bytes in a result that a job's status shows. A larger result is offered as a
 #: resource.
@@ -79,8 +79,8 @@ def job_tools(jobs: Jobs) -> list[Tool]:
 
 
 async def _wait(job: Job, seconds: float, ctx: AsyncToolContext) -> None:
-    """Wait until the job has ended or asks something, or the time is up. The job's progress is
-    passed on to the caller. Runs on the server's loop, where jobs change too."""
+    """Wait until the job has ended or asks a question, or until the time is up. The job's progress
+    is passed on to the caller. Runs on the server's loop, on which jobs also change."""
     changed = asyncio.Event()
 
     def heard(job: Job) -> None:
@@ -113,7 +113,7 @@ def _shown(job: Job) -> Json | Result:
 
 def _short(job: Job, without: list[Json]) -> tuple[Json, list[ResourceLink]]:
     """Return the job, leaving the blocks in ``without`` out of its result. If the result is still
-    large, return a link in its place."""
+    large, replace it with a link."""
     described = job.describe()
     if job.result is None:
         return described, []

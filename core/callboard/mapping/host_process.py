@@ -1,5 +1,5 @@
-"""A headless host's process, as the program that starts it sees it. The program reads its ready
-line and its last output, and ends it."""
+"""Starts a headless host in a process, reads the line with which the host reports that it is ready
+and the last lines of its output, and ends the process."""
 
 from __future__ import annotations
 
@@ -27,8 +27,9 @@ class HostLost(HostError):
 
 
 class HostProcess:
-    """A program that prints a line of JSON when it is ready, and ends when its stdin is closed. A
-    context manager. Use it from one thread, except for the methods that may be called from any."""
+    """The process of a program that prints a line of JSON when it is ready, and ends when its stdin
+    is closed. It is a context manager. Use it from one thread, except for the methods that may be
+    called from any thread."""
 
     def __init__(
         self,
@@ -36,8 +37,8 @@ class HostProcess:
         goodbye: float = GOODBYE,
         env: Mapping[str, str] | None = None,
     ) -> None:
-        """``goodbye`` is the number of seconds that the program has to end. ``env`` None means this
-        process's environment."""
+        """``goodbye`` is the number of seconds that the program has to end. If ``env`` is None, the
+        program gets the environment of this process."""
         self._command = list(command)
         self._env = env
         self._goodbye = goodbye
@@ -103,7 +104,7 @@ class HostProcess:
         return self._process is not None and self._process.poll() is None
 
     def ready(self, *texts: str) -> Json:
-        """Return the object in the program's first line, which must have strings under the names
+        """Return the object in the program's first line, which must have strings under the keys
         ``texts``. Raises HostLost when the program doesn't start, or prints something else."""
         with self.in_time(START):
             printed = self._read_line()
@@ -149,8 +150,8 @@ class HostProcess:
             late.cancel()
 
     def lost(self, otherwise: str = "it crashed or was killed") -> HostLost:
-        """Return the error about the process's end. ``otherwise`` is the reason if :meth:`kill`
-        wasn't called."""
+        """Return the error that reports why the process ended. ``otherwise`` is the reason if
+        :meth:`kill` wasn't called."""
         assert self._process is not None
         status = self._process.wait()
         ended = f"signal {-status}" if status < 0 else f"status {status}"

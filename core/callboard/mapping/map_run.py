@@ -23,7 +23,8 @@ _AGAIN = 0.5
 
 
 class MapRun:
-    """One map. Runs on the server's loop, except for a thread that reads its process's reports."""
+    """One map. Runs on the server's loop, except for a thread that reads the reports of its
+    process."""
 
     def __init__(self, name: str, job_id: str, tool: str, owner: Owner) -> None:
         self.owner = owner
@@ -84,8 +85,8 @@ class MapRun:
         env: Mapping[str, str] | None,
         progress: Callable[[int, int], None],
     ) -> None:
-        """Run to completion. ``progress`` is called on a thread. When this call is cancelled, it
-        ends the process first. Raises HostError."""
+        """Run to completion. ``progress`` is called on a separate thread. If this call is
+        cancelled, it first ends the process. Raises HostError."""
         loop = asyncio.get_running_loop()
         ended: asyncio.Future[HostError | None] = loop.create_future()
 

@@ -1,5 +1,5 @@
-"""The maps of one server. ``farm__map`` begins them, and the other tools report on them or end
-them."""
+"""The maps of one server. The tool ``farm__map`` starts them, and the other tools report on them or
+end them."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ class Maps:
         progress: Callable[[int, int], None],
     ) -> Json:
         """Run a whole map to its end. Raises InvalidParams, WorkspaceResolveError,
-        CapabilityMissing, RefusedByArtist, HostBusy and HostError. Results so far are kept."""
+        CapabilityMissing, RefusedByArtist, HostBusy and HostError. If the run fails, its results so
+        far are kept."""
         run = self._begin(call, name or secrets.token_hex(6), tool)
         try:
             mapped = await self._mappable(call, tool)
@@ -145,7 +146,7 @@ class Maps:
 
     def _begin(self, call: Call, name: str, tool: str) -> MapRun:
         if not isinstance(call.request, JobRequest):
-            raise InvalidParams("a workflow can't map; call farm__map on its own")
+            raise InvalidParams("a workflow can't run a map; call farm__map on its own")
         holder = call.request.peer.holder
         alive = [whose for (whose, _), run in self._runs.items() if not run.ended.is_set()]
         if not has_place(holder, alive, _MOST_AT_ONCE):
@@ -170,7 +171,7 @@ class Maps:
         await self._in_thread(call, dispatcher.tools.load_absent, name)
         tool = dispatcher.tools.get(name)
         if tool.skill is None or tool.ours:
-            raise InvalidParams(f"{name} isn't a skill's tool; only skills' tools can be mapped")
+            raise InvalidParams(f"{name} isn't a skill's tool; only tools of skills can be mapped")
         if SCRIPT in tool.required_capabilities:
             raise InvalidParams(
                 f"{name} runs code, which a map must not do; put the code into a tool of a skill "

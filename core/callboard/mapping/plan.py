@@ -18,7 +18,7 @@ from callboard.workspace.containment import WorkspaceRoots
 from callboard.workspace.fields import has_folder
 from callboard.workspace.path_text import shown
 
-#: The key of a row's scene. No argument has such a name.
+#: The key under which a row has the file to open first. No argument can have this name.
 SCENE = "(scene)"
 _MOST_BYTES = 64 * 2**20
 
@@ -54,7 +54,7 @@ def rows_of(asked: MapRequest, tool: Tool, roots: WorkspaceRoots | None, most: i
 
 
 class _Held:
-    """The workspace, which no path of a map may leave, whatever the workspace's policy is."""
+    """The workspace, in which all paths of a map must be, whatever the workspace's policy is."""
 
     def __init__(self, roots: WorkspaceRoots | None) -> None:
         self._roots = roots

@@ -13,7 +13,7 @@ from callboard.clients.holder import TokenHolder
 from callboard.content import Json
 from callboard.ground.private_file import write_private
 
-#: Days for which reports are kept.
+#: Number of days for which reports are kept.
 _KEPT = 30
 #: Old reports are deleted once there are files from this many later days.
 _DAYS = 3
@@ -24,7 +24,7 @@ _PAGE, _RESULT = 256 * 1024, 32 * 1024
 
 
 class Tally:
-    """The numbers of done and failed tasks in a run's report, and its first errors."""
+    """The numbers of completed and failed tasks in a run's report, and its first errors."""
 
     def __init__(self) -> None:
         self.done = self.failed = 0
@@ -61,7 +61,7 @@ class Reports:
         return self._folder / f"map-{run}.jsonl"
 
     def begin(self, run: str, rows: list[Json]) -> Path:
-        """Write down the tasks, and remove old reports. Return the tasks' file. Raises OSError."""
+        """Write the tasks to a file and return its path. Remove old reports. Raises OSError."""
         path = self.tasks(run)
         write_private(path, "".join(json.dumps(row) + "\n" for row in rows))
         old = time.time() - _KEPT * 86_400

@@ -23,14 +23,14 @@ _FRAMES = re.compile(r"(-?\d+)(?:-(-?\d+)(?:x(\d+))?)?")
 
 
 class TooManyFrames(PeerError):
-    """Raised for more frames than allowed. Their number isn't known, because the check stops at the
-    limit."""
+    """Raised when there are more frames than allowed. Their number isn't known, because the check
+    stops at the limit."""
 
 
 def tasks_over(over: Sequence[str], scene: str | None = None) -> list[Task]:
     """Return a task for each file that matches the patterns, each frame of ``1-100``, ``1-100x5``
-    or ``1,7,9-12``, or each row of one ``.jsonl`` or ``.csv`` file. ``scene`` is the column that
-    names the row's file. Every task has its idempotency key. Raises PeerError."""
+    or ``1,7,9-12``, or each row of one ``.jsonl`` or ``.csv`` file. ``scene`` is the column with
+    the path of the row's file. Every task has an idempotency key. Raises PeerError."""
     if len(over) == 1:
         frames = frames_of(over[0])
         if frames is not None:
@@ -99,7 +99,8 @@ def _rows(path: Path, suffix: str) -> list[Json]:
 
 
 def _csv(file: Iterable[str]) -> Iterator[Json]:
-    """Yield each row's values by the names in the first line. Every value is a string."""
+    """Yield the values of each row, by the column names in the first line. Every value is a
+    string."""
     reader = csv.DictReader(file, strict=True)
     for row in reader:
         if None in row or None in row.values():

@@ -14,14 +14,15 @@ from callboard.errors import PeerError
 _PLACE = re.compile(r"\{(\w+)\}")
 #: The words in braces that are filled in for every file.
 PLACES = ("file", "folder", "stem", "index")
-#: One word between single braces. Workflows use double ones.
+#: One word in single braces. Workflows use double braces.
 _WORD = re.compile(r"(?<!\{)\{(\w+)\}(?!\})")
 
 
 @dataclass(frozen=True)
 class Task:
-    """One task: its index among all, and a file with an absolute path, or ``values`` by name, such
-    as a row of a table; in that case ``file`` is empty. ``key`` identifies it when no file does."""
+    """One task. ``index`` is its position among all tasks. A task has either a ``file``, as an
+    absolute path, or ``values`` by name, such as a row of a table. In the second case, ``file`` is
+    empty and ``key`` identifies the task."""
 
     index: int
     file: str
@@ -33,9 +34,9 @@ class Task:
 class TaskResult:
     """The outcome of a task. ``value`` is the tool's result, or the failure. ``stamp`` is the state
     of the file when the task was done. ``artefacts`` are the files that the task wrote, each with
-    its SHA-256. If the file or one of these has changed since, a resumed run does the task again. A
-    report's lines leave out two fields: ``content``, the MCP blocks (pictures, sounds, files) that
-    came with the value, and ``about``, ``{worker?, printed?, seconds?, unsaved?}``."""
+    its SHA-256. If the file or one of the artefacts has changed since, a resumed run repeats the
+    task. A report's lines leave out two fields: ``content``, the MCP blocks (pictures, sounds,
+    files) that came with the value, and ``about``, ``{worker?, printed?, seconds?, unsaved?}``."""
 
     index: int
     file: str

@@ -1,4 +1,4 @@
-"""``farm__map``, ``farm__status``, ``farm__results`` and ``farm__cancel``."""
+"""The tools ``farm__map``, ``farm__status``, ``farm__results`` and ``farm__cancel``."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from callboard.mapping.maps import Maps
 from callboard.mapping.plan import MapRequest
 from callboard.ports.capability_names import FARM, FILESYSTEM_READ
 
-#: Seconds that a whole map may take; its tasks have limits of their own.
+#: Maximum number of seconds that a whole map may take. Each of its tasks has a separate limit.
 LONGEST = 7 * 86_400.0
 #: Maximum number of results on one page.
 _MOST = 200
 
 
 class _Calls:
-    """The functions of the tools."""
+    """The functions behind the tools."""
 
     def __init__(self, maps: Maps) -> None:
         self._maps = maps

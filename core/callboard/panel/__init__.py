@@ -1,1 +1,2 @@
-"""A user interface's view of a server, and its actions on it. A panel imports only this package."""
+"""The view that a user interface has of a server, and the actions that it can take on the server. A
+panel imports only this package."""

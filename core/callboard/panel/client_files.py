@@ -1,5 +1,5 @@
-"""Everything a user interface needs to connect a client: the known clients, and their files with
-this server added. The files are shown before anything is written."""
+"""Everything a user interface needs to connect a client: the known clients, and their configuration
+files with this server added. The new content is shown before anything is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The view that a user interface has of a running server, and its actions on it.
+"""The view that a user interface has of a running server, and the actions that it can take on it.
 
 Every method may be called from any thread and returns at once. The next snapshot shows the method's
 changes.
@@ -43,13 +43,13 @@ __all__ = ["ConsentPolicy", "Controls", "Decision", "Serving", "Subject"]
 
 log = logging.getLogger(__name__)
 
-#: Minimum seconds between two snapshots, and between two checks of a stalled main thread.
+#: Minimum number of seconds between two snapshots, and between two checks of a stalled main thread.
 SNAPSHOT_PAUSE = 0.1
 STALL_LOOK = 0.25
 
 
 class Serving(Protocol):
-    """A server that a panel is made for."""
+    """A server that a panel can control."""
 
     @property
     def controls(self) -> Controls: ...
@@ -127,7 +127,8 @@ class Controls:
     # -- commands ---------------------------------------------------------------------------
 
     def pause(self) -> None:
-        """Refuse calls from now on, even waiting ones, with ``paused``. Lists still work."""
+        """From now on, refuse all calls with ``paused``, including those that are waiting. Lists
+        still work."""
         self._do(self._dispatcher.pause)
 
     def stop(self) -> None:
@@ -155,7 +156,7 @@ class Controls:
     def revoke_client(
         self, holder: str, answered: Callable[[str | None], None] = lambda problem: None
     ) -> None:
-        """Revoke a client's access, to this server and every other, and end its open connections.
+        """Revoke a client's access to this server and all others, and end its open connections.
         ``holder`` is the name of the client's token. ``answered`` is called on another thread with
         the reason for a failure, or None."""
 
@@ -200,8 +201,8 @@ class Controls:
         self._do(self._dispatcher.consent.revoke, grant)
 
     def attend(self) -> Callable[[], None]:
-        """Note that an artist can answer questions from now on. Return a function that ends
-        this."""
+        """Note that an artist can answer questions from now on. Return a function that notes that
+        the artist has left."""
         desk = self._dispatcher.consent
         self._do(desk.attend)
         return lambda: self._do(desk.leave)
@@ -310,7 +311,8 @@ class Controls:
         self._loop.run_in_executor(None, contained)
 
     def _attended(self) -> None:
-        """Watch the host from the first viewer on, and make a snapshot for every new viewer."""
+        """Start watching the host when the first viewer appears, and make a snapshot for every new
+        viewer."""
         self._do(self._watch)
 
     def _watch(self) -> None:
@@ -339,7 +341,7 @@ class Controls:
             job = Turn("scene name", lambda: reader.info().get("file"), done)
             self._dispatcher.main.submit(job)
         except CallboardError:
-            log.info("the host is too busy to say which scene is open")
+            log.info("the host is too busy to report which scene is open")
 
     def _refresh_catalog(self) -> None:
         self._loop.run_in_executor(None, self._catalog.refresh).add_done_callback(

@@ -30,8 +30,8 @@ _MOST_ROOTS = 100
 
 @dataclass(frozen=True)
 class ProjectSettings:
-    """The settings. ``problem`` is set when a file could not be read. In that case, the rest is
-    empty."""
+    """The settings. ``problem`` is set when a file could not be read. In that case, all other
+    fields are empty."""
 
     roots: tuple[Root, ...] = ()
     policy: RootsPolicy = "advisory"

@@ -1,4 +1,4 @@
-"""The calls that ended, as a panel reads them. Read them on a separate thread."""
+"""Reads the calls that ended, for a panel. Use it on a separate thread."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
     """Return the capabilities that agents asked for but didn't get since the Unix time ``since``,
     the most requested first: ``{capability, count, sessions, source, confidence, examples}``.
     Raises sqlite3.Error."""
-    from callboard.demand.report import build  # This imports modules that only reports need.
+    from callboard.demand.report import build  # Only reports need these modules.
 
     missing: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]
     return missing

@@ -17,8 +17,8 @@ from callboard.skills.new_folder import write_folder
 
 @dataclass(frozen=True)
 class SavedRun:
-    """A saved skill. ``left_out`` are sentences, each about calls that aren't in the skill.
-    ``wanted`` are the inputs that the skill's user must supply."""
+    """A saved skill. ``left_out`` has sentences about the calls that aren't in the skill.
+    ``wanted`` has the inputs that the user of the skill must supply."""
 
     folder: Path
     steps: int

@@ -42,7 +42,7 @@ class Served:
         plug_ins: Mapping[str, PlugIn] = MappingProxyType({}),
         later: Sequence[ToolDeclaration] = (),
     ) -> None:
-        """``later`` are the tools that are loaded by their first call."""
+        """``later`` has the tools that are loaded only when they are first called."""
         self.source = tools
         self.state = (offered, withdrawn, offer)
         self.tools = tuple(

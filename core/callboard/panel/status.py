@@ -55,7 +55,7 @@ class ClientStatus:
     era: str
     roots: tuple[RootStatus, ...] = ()
     roots_problem: str | None = None
-    #: The name of its token.
+    #: The name of the client's token.
     holder: str = ""
 
 
@@ -114,8 +114,8 @@ _CHOICES: dict[str, tuple[Decision, ...]] = {
 
 @dataclass(frozen=True)
 class QuestionStatus:
-    """One question to the artist. ``deadline`` is Unix time in seconds, or 0 for never. ``tool`` is
-    empty when the question isn't about a call."""
+    """One question to the artist. ``deadline`` is Unix time in seconds, or 0 if there is no
+    deadline. ``tool`` is empty when the question isn't about a call."""
 
     id: str
     tool: str
@@ -124,8 +124,8 @@ class QuestionStatus:
     why: str
     arguments: Any
     deadline: float
-    #: The name of the client's token, and the answer that a yes gives unless the artist chooses
-    #: another.
+    #: The name of the client's token, and the answer that a yes means unless the artist chooses a
+    #: different one.
     holder: str = ""
     suggests: str = "allow"
 
@@ -137,9 +137,9 @@ class QuestionStatus:
 
 @dataclass(frozen=True)
 class CapabilityStatus:
-    """One capability. ``unlocks`` counts the tools that need it. When it isn't offered, ``plug_in``
-    and ``advice`` say what would provide it, as far as the host knows. ``loadable`` is true when
-    the host can load the plug-in now."""
+    """One capability. ``unlocks`` counts the tools that need it. If it isn't offered, ``plug_in``
+    and ``advice`` describe how to get it, as far as the host knows. ``loadable`` is true when the
+    host can load the plug-in now."""
 
     name: str
     offered: bool
@@ -222,7 +222,7 @@ class PathAnswer:
 
 @dataclass(frozen=True)
 class UndoAnswer:
-    """The number of changes that were undone, and of those left as they are. ``problem`` is the
+    """The number of changes that were undone, and the number left as they are. ``problem`` is the
     application's error. When changes are left and ``problem`` is empty, a change that callboard
     didn't make lies on top of them."""
 
@@ -240,7 +240,7 @@ class Snapshot:
     host_version: str = ""
     serving: bool = False
     paused: bool = False
-    #: Why the machine's policy doesn't let this server answer anything now, or empty.
+    #: The reason why the machine's policy doesn't let this server answer anything now, or empty.
     switched_off: str = ""
     #: Number of calls that the artist's Stop ended, or 0 once calls are accepted again.
     stopped: int = 0
@@ -248,7 +248,7 @@ class Snapshot:
     #: The open scene's file, or empty when the scene was never saved.
     scene: str = ""
     stalled_ms: int = 0
-    #: What the main thread is busy with: the host's description, or else the call.
+    #: The host's description of the work that keeps the main thread busy, or else the call.
     stalled_by: str | None = None
     queued: int = 0
     clients: tuple[ClientStatus, ...] = ()
@@ -267,7 +267,7 @@ class Snapshot:
     bundles: tuple[BundleStatus, ...] = ()
     #: The changes that this server's calls made, oldest first.
     changes: tuple[SceneChange, ...] = ()
-    #: Sentences about the things that aren't kept because the disk is at fault, or empty.
+    #: Sentences about data that isn't kept because of a problem with the disk, or empty.
     not_kept: str = ""
     #: Number of calls that ended, so that a view knows when to read the records again.
     ended_calls: int = 0

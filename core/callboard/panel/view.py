@@ -51,7 +51,7 @@ class ServedView:
         not_kept: Callable[[], list[str]],
     ) -> None:
         """``url`` returns the server's address, or an empty string before the server starts.
-        ``not_kept`` returns a sentence about each thing that isn't kept."""
+        ``not_kept`` returns a sentence about each kind of data that isn't kept."""
         self._host = host
         self._dispatcher = dispatcher
         self._endpoint = endpoint
@@ -90,7 +90,7 @@ class ServedView:
         """Return the current state. ``scene`` is the open scene's file."""
         identity, dispatcher, roots = self._host.identity, self._dispatcher, self._roots
         stall, served = dispatcher.main.stall(), self._serving()
-        # A client whose connection broke counts again once it comes back.
+        # A client whose connection broke counts again once it reconnects.
         here = (one for one in self._endpoint.sessions if not one.lost)
         return Snapshot(
             host_kind=identity.kind,
@@ -178,8 +178,8 @@ class ServedView:
         return tuple(tokens)
 
     def _recent_clients(self) -> list[ClientStatus]:
-        # Besides its client's session, the stdio bridge makes requests without a session, under the
-        # client's name.
+        # In addition to the client's session, the stdio bridge makes requests without a session,
+        # under the client's name.
         there = {session.client for session in self._endpoint.sessions}
         return [
             ClientStatus(f"recent {client!r}", client.title or client.name, client.version, era)

@@ -11,6 +11,6 @@ Conventions for all ports. Lengths are in scene units, angles in degrees, times 
 sizes of images in pixels. Colors are linear ``[r, g, b]``. Axes are the host's own;
 ``SceneReader.info`` gives the up axis. Transforms are local, relative to the parent; ``rotate`` is
 Euler XYZ. An object is named by its bare name if that is unique, or by the host's full path;
-answers carry both. Errors that can be foreseen are raised before anything changes. After any other
-error, the caller's undo step is rolled back.
+results contain both. Errors that can be foreseen are raised before anything changes. After any
+other error, the caller's undo step is rolled back.
 """

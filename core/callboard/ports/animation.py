@@ -1,4 +1,4 @@
-"""The port ``animation``: the timeline, and the keys of objects."""
+"""The ``animation`` port: the timeline, and the keys of objects."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from callboard.ports.edit import Vector
 
 class AnimationPort(Protocol):
     """Capability ``animation``. A key is ``{frame, translate?, rotate?, scale?}``, local, with the
-    components that have a key there. A port may also have ``animated()``, which yields ``{path,
-    keys, start, end, of}`` for everything that keys animate, and None where a slice may end:
-    ``keys`` is the number of frames with a key, ``of`` what is animated, in the host's words."""
+    components that have a key at that frame. A port may also have ``animated()``, which yields
+    ``{path, keys, start, end, of}`` for everything that is animated by keys, and None where a slice
+    may end. ``keys`` is the number of frames with a key, and ``of`` describes what is animated, in
+    the host's words."""
 
     def timeline(self) -> Json:
         """Return ``{start, end, current, fps}``: the playback range and the current frame."""
@@ -26,7 +27,7 @@ class AnimationPort(Protocol):
 
     def interpolations(self, name: str) -> Mapping[float, str]:
         """Return the interpolation after each key, by frame: ``constant``, ``linear``, ``smooth``,
-        or a host's word."""
+        or the host's own word."""
 
     def set_interpolation(self, name: str, frame: float, interpolation: str) -> None: ...
 

@@ -1,4 +1,4 @@
-"""The port ``attributes``: any attribute of any object."""
+"""The ``attributes`` port: any attribute of any object."""
 
 from __future__ import annotations
 

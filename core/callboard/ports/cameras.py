@@ -1,4 +1,4 @@
-"""The port ``cameras``: the scene's cameras, and the choice of the active one."""
+"""The ``cameras`` port: the scene's cameras, and the choice of the active one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CamerasPort(Protocol):
     """
 
     def names(self) -> Mapping[str, str]:
-        """Return every camera's bare name by its path."""
+        """Return the bare names of all cameras, by path."""
 
     def get(self, name: str) -> Json:
         """Return ``{name, path, projection, fov}`` and the values. ``projection`` is perspective,

@@ -1,4 +1,4 @@
-"""The port ``check``, which returns the facts that the scene's checks need."""
+"""The ``check`` port, which returns the facts that the scene's checks need."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ Severity = Literal["error", "warning", "hint"]
 @dataclass(frozen=True)
 class Fault:
     """A fault in an object or in the scene. ``object`` is the object's path, or empty for the
-    scene. ``fix`` is the call that fixes the fault, ``{tool, arguments}``, or None when only a
-    person can."""
+    scene. ``fix`` is the call that fixes the fault, ``{tool, arguments}``, or None if only a person
+    can fix it."""
 
     rule: str
     object: str
@@ -32,9 +32,9 @@ class Fault:
 
 @dataclass(frozen=True)
 class MeshData:
-    """One object's own faces, in its own space: ``points`` as ``[x, y, z]``, the number of corners
-    of each face, and the point of each corner, counterclockwise seen from outside. ``uvs`` are
-    ``[u, v]`` for each corner, or None without UVs."""
+    """The faces of one object, in the object's own space: ``points`` as ``[x, y, z]``, the number
+    of corners of each face, and the point of each corner, counterclockwise seen from outside.
+    ``uvs`` are ``[u, v]`` for each corner, or None without UVs."""
 
     points: Sequence[Sequence[float]]
     counts: Sequence[int]
@@ -44,11 +44,11 @@ class MeshData:
 
 @dataclass(frozen=True)
 class UsedFile:
-    """A file that the scene names. ``object`` is the name of whatever uses the file.
+    """A file that the scene refers to. ``object`` is the name of whatever uses the file.
     ``color_space`` is the host's word for a picture's color space, empty when none is set, and None
-    for other files. ``used`` is False when nothing in the scene uses that object, for instance a
-    material that isn't assigned. ``objects`` are the paths of the scene's objects that use the
-    file, as far as the host knows them."""
+    for other files. ``used`` is False when nothing in the scene uses that object, for instance if
+    it is a material that isn't assigned. ``objects`` are the paths of the scene's objects that use
+    the file, as far as the host knows them."""
 
     path: str
     object: str
@@ -61,12 +61,12 @@ class UsedFile:
 
 class CheckPort(Protocol):
     """Capability ``check``. Changes nothing. Runs on the main thread. A port may also have
-    ``object_faults(path)``, which returns those of an object's faults that only the host knows
-    of, by the rules ``not_deformed``, ``not_rendered``, ``no_effect`` and ``broken_drivers``."""
+    ``object_faults(path)``, which returns the faults of an object that only the host can detect,
+    under the rules ``not_deformed``, ``not_rendered``, ``no_effect`` and ``broken_drivers``."""
 
     def fix(self, rule: str, path: str) -> Json | None:
-        """Return the call that fixes what this rule found at this path, ``{tool, arguments}``, or
-        None."""
+        """Return the call that fixes the fault that this rule found at this path, ``{tool,
+        arguments}``, or None."""
 
     def meshes(self) -> Sequence[str]:
         """Return the paths of the objects that are meshes, in scene order."""
@@ -86,13 +86,13 @@ class CheckPort(Protocol):
         """Return the names of the object's materials."""
 
     def seen(self, camera: str | None, points: Sequence[Sequence[float]]) -> float:
-        """Return the fraction of the points, in the world, that lie inside the picture of
-        ``camera``, or of the scene's own camera when that is None. Objects in between don't count.
-        Raises HostError."""
+        """Return the fraction of the points, given in world space, that are inside the picture of
+        ``camera``, or of the scene's own camera when ``camera`` is None. Points hidden by objects
+        count too. Raises HostError."""
 
     def validate(self, path: str | None) -> Iterable[Fault]:
-        """Return what the host's own validators find in the scene, or in the file ``path``. Raises
-        HostError for a file when the host has no validators."""
+        """Return the faults that the host's own validators find in the scene, or in the file
+        ``path``. Raises HostError for a file when the host has no validators."""
 
 
 @dataclass

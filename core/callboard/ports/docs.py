@@ -16,8 +16,8 @@ MOST_LISTED = 60
 
 @dataclass(frozen=True)
 class DocEntry:
-    """One documented thing. ``name`` is its name in code (``bpy.ops.mesh.bevel``), ``kind`` the
-    application's word for what it is, ``text`` its documentation, which may be empty."""
+    """One documented item. ``name`` is its name in code (``bpy.ops.mesh.bevel``). ``kind`` is the
+    application's word for this kind of item. ``text`` is its documentation, which may be empty."""
 
     name: str
     kind: str

@@ -1,4 +1,4 @@
-"""The port ``scene.mutate``: making, changing and deleting objects."""
+"""The ``scene.mutate`` port: making, changing and deleting objects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from callboard.errors import HostError
 
 Vector = Sequence[float]
 PrimitiveKind = Literal["sphere", "cube", "plane", "cylinder", "cone", "torus"]
-#: The sizes of each kind with their defaults, in scene units.
+#: The dimensions of each kind of primitive, with their defaults in scene units.
 DIMENSIONS: dict[str, dict[str, float]] = {
     "sphere": {"radius": 1.0},
     "cube": {"size": 2.0},
@@ -53,4 +53,4 @@ class SceneEditor(Protocol):
         """Replace the selection."""
 
     def set_color(self, name: str, color: Vector) -> str:
-        """Give the object a material, or display color, of its own with this linear RGB, 0..1."""
+        """Give the object its own material or display color, with this linear RGB, 0..1."""

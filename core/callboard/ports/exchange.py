@@ -1,4 +1,4 @@
-"""The port ``exchange``: reading and writing the files of other programs."""
+"""The ``exchange`` port: reading and writing the files of other programs."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class ExchangePort(Protocol):
     ``formats`` names. Raises HostError."""
 
     def formats(self) -> Sequence[FileFormat]:
-        """Return all of ``SUFFIXES``, each as the application supports it now."""
+        """Return every format in ``SUFFIXES``, as the application supports it now."""
 
     def import_file(self, path: str, parent: str | None, axes: Axes | None) -> Axes:
         """Add the file's content to the scene, below ``parent`` or at the top, in the scene's units
-        and axes. Pass ``axes`` only for a format without any. Return the file's axes."""
+        and axes. Pass ``axes`` only for a format that doesn't have any. Return the file's axes."""
 
     def export_file(
         self, path: str, objects: Sequence[str] | None, axes: Axes | None
@@ -117,7 +117,7 @@ def lacking_uvs(
 
 
 def format_json(one: FileFormat) -> Json:
-    """Return the format's entry in the answer of ``exchange__formats``."""
+    """Return the entry for the format in the result of ``exchange__formats``."""
     entry: Json = {"format": one.name, "import": [*one.reads], "export": [*one.writes]}
     if one.reads or one.writes:
         entry |= {"meters_per_unit": one.meters_per_unit, "up_axis": one.up_axis}

@@ -1,5 +1,5 @@
-"""The port ``file``: the contents of the open file or of a file on disk, and the files that it
-names."""
+"""The ``file`` port: the contents of the open file or of a file on disk, and the files that it
+refers to."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from callboard.content import Json
 
 @dataclass(frozen=True)
 class NamedFile:
-    """A file that another file names. ``path`` is the path as written, ``place`` the absolute path.
-    ``kind`` is library, sublayer, reference, payload, image, sound, font, cache, volume, movie or
-    file. ``state`` is found, missing or packed. ``users`` are the names of the data that uses the
-    file. ``named_in`` is the absolute path of the file that names it, or empty when that is the
-    file in question. ``objects`` are the objects of the open scene that need the file, such as
-    those whose material has the texture, and ``name`` is the host's own name for the data that
-    stands for the file, as far as the host knows them."""
+    """A file that another file refers to. ``path`` is the path as written, and ``place`` is the
+    absolute path. ``kind`` is library, sublayer, reference, payload, image, sound, font, cache,
+    volume, movie or file. ``state`` is found, missing or packed. ``users`` are the names of the
+    data that uses the file. ``named_in`` is the absolute path of the file that refers to it, or
+    empty if that is the file that was asked about. ``objects`` are the objects of the open scene
+    that need the file, such as those whose material has the texture, and ``name`` is the host's own
+    name for the data that stands for the file, as far as the host knows them."""
 
     path: str
     place: str
@@ -46,7 +46,7 @@ class FilePort(Protocol):
         faces}``. Raises HostError."""
 
     def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:
-        """Return the files that the file names, and those named by the files it is composed of.
+        """Return the files that the file refers to, and those that its component files refer to.
         Files that the call may not read aren't followed. Raises HostError."""
 
     def autosaves(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""The ports ``filesystem.read`` and ``filesystem.write``: opening and saving the scene's own
+"""The ``filesystem.read`` and ``filesystem.write`` ports: opening and saving the scene's own
 files."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The port ``geometry``: meshes, and the changes that every host can make to them."""
+"""The ``geometry`` port: meshes, and the changes that every host can make to them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ class GeometryPort(Protocol):
         """Return the mesh before modifiers."""
 
     def subdivide(self, name: str, scheme: SubdivisionScheme, levels: int) -> None:
-        """Subdivide the shape, live. The scheme ``none`` ends the subdivision."""
+        """Subdivide the shape without changing its mesh. The scheme ``none`` removes the
+        subdivision."""
 
     def orient(self, name: str, side: FacesLook) -> None: ...
 

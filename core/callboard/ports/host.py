@@ -18,7 +18,7 @@ from callboard.changes import Changes
 from callboard.ports.undo import UndoPort
 
 HostEvent = Literal["ports", "scene", "saved", "project", "closing"]
-#: The kind of a turn on the main thread: it reads the scene, writes files, changes the scene,
+#: The kinds of turns on the main thread. A turn reads the scene, writes files, changes the scene,
 #: renders it, or runs code that may do anything.
 Work = Literal["read", "files", "change", "render", "script"]
 
@@ -55,23 +55,24 @@ class Host(ABC):
 
     #: The undo port, or None when the host has no undo.
     undo: UndoPort | None = None
-    #: True when the main thread draws a window that a person sees; callboard's own may be the only
-    #: one. Set before the server is made.
+    #: True when the main thread draws a window that a person sees, even if it is only callboard's
+    #: own window. Set before the server is made.
     has_windows: bool = False
-    #: The place of callboard's panel in this application, such as a menu entry. Agents tell it to
-    #: the artist.
+    #: The location of callboard's panel in this application, such as a menu entry. Agents pass it
+    #: on to the artist.
     where: str = "callboard's panel"
     #: The application's data and pitfalls, in at most 900 characters. Agents read it first.
     guide: str = ""
     #: The plug-ins by the capability that they provide; constant once the host is made.
     plug_ins: Mapping[str, PlugIn] = MappingProxyType({})
-    #: What the self-test does in the artist's place, by name. Each runs on the main thread and
-    #: returns at once. ``undo()`` undoes as Ctrl+Z does. ``play(seconds)`` plays the animation, and
-    #: ``dialog(title, seconds)`` opens a modal dialog; both end by themselves. ``window(state)``
-    #: makes the main window ``covered``, ``minimized`` or ``shown``. ``renderers()`` lists the
-    #: renderers, and ``use_renderer(name)`` chooses one. ``menus()`` returns the words of every
-    #: menu that the adapter sets, by thing and property. ``toolkit()`` names what draws the
-    #: windows, with its version. ``new_scene()`` replaces ``empty_scene``.
+    #: Functions with which the self-test does what an artist would do, by name. Each one runs on
+    #: the main thread and returns at once. ``undo()`` undoes as Ctrl+Z does. ``play(seconds)``
+    #: plays the animation, and ``dialog(title, seconds)`` opens a modal dialog; both end on their
+    #: own. ``window(state)`` makes the main window ``covered``, ``minimized`` or ``shown``.
+    #: ``renderers()`` lists the renderers, and ``use_renderer(name)`` chooses one. ``menus()``
+    #: returns the items of every menu that the adapter sets, by type and property. ``toolkit()``
+    #: returns the name and the version of the toolkit that draws the windows. ``new_scene()``
+    #: replaces ``empty_scene``.
     acts: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 
     def __init__(self) -> None:
@@ -101,9 +102,9 @@ class Host(ABC):
 
     @property
     def burst(self) -> float:
-        """Seconds that a step, after it has served a call, waits for another call, within the
-        budget. On Windows a wait may last a clock tick, 15.6 ms, so this is 0 when there is a
-        window."""
+        """The number of seconds, within the budget, that a step waits for another call after it has
+        served one. On Windows, even a short wait may last a whole clock tick (15.6 ms), so this is
+        0 in an application with a window."""
         if self._alone:
             return 0.25
         return 0.0 if sys.platform == "win32" else 0.004
@@ -145,8 +146,8 @@ class Host(ABC):
         return None
 
     def empty_scene(self) -> None:
-        """Replace the scene with an empty one, saved or not, for tests. Call it on the main
-        thread."""
+        """Replace the scene with an empty one, even if it has unsaved changes. For tests. Call it
+        on the main thread."""
         structure: Any = self._ports["structure"]
         structure.new()
 
@@ -178,6 +179,6 @@ class Host(ABC):
 
     def announce(self, event: HostEvent) -> None:
         """Notify the listeners that the ports, the scene or the project changed, or that the host
-        is closing. ``saved``, announced before ``project``, means that the same scene has another
-        file name. Without it, another file means another scene."""
+        is closing. ``saved``, announced before ``project``, means that the same scene has a new
+        file name. Without ``saved``, a different file means a different scene."""
         self._events.tell(event)

@@ -1,4 +1,4 @@
-"""The port ``lights``, for lights and the scene's environment."""
+"""The ``lights`` port, for lights and the scene's environment."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class LightsPort(Protocol):
     values are
 
     ``color``; ``power``, the radiation that leaves a point, spot or area, in watts, or that arrives
-    from a sun, in watts per square meter; ``intensity``, the host's own number for the same;
-    ``exposure``, extra stops; ``size``, ``[width, height]`` of an area, ``[diameter, diameter]``
-    of a point or spot; ``angle``, a sun's diameter or a spot's whole cone, in degrees; ``blend``,
-    the soft part of a spot's cone, 0 to 1. A value that a kind doesn't have is None, and setting it
-    is an error.
+    from a sun, in watts per square meter; ``intensity``, the same quantity in the host's own units;
+    ``exposure``, extra stops; ``size``, ``[width, height]`` of an area, ``[diameter, diameter]`` of
+    a point or spot; ``angle``, a sun's diameter or a spot's whole cone, in degrees; ``blend``, the
+    soft part of a spot's cone, 0 to 1. A value that a kind doesn't have is None, and setting it is
+    an error.
     """
 
     def names(self) -> Mapping[str, str]:
-        """Return every light's bare name by its path."""
+        """Return the bare names of all lights, by path."""
 
     def get(self, name: str) -> Json:
         """Return ``{name, path, kind}`` and the values. ``kind`` is one of ours, or else the host's
@@ -42,5 +42,5 @@ class LightsPort(Protocol):
 
     def set_environment(self, values: Mapping[str, object]) -> None:
         """Set the given values of the environment, out of ``path, color, sun_elevation, strength,
-        rotate``. At most one of the first three may be given. An environment of the artist's own
+        rotate``. At most one of the first three may be given. An environment that the artist made
         stays in the file."""

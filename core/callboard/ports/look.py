@@ -1,4 +1,4 @@
-"""The port ``look``: pictures of a host's scene for an agent that has no screen."""
+"""The ``look`` port: pictures of a host's scene for an agent that has no screen."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _NARROW, _WIDE = 6.0, 20.0
 
 @dataclass(frozen=True)
 class Look:
-    """A request for one picture: from ``camera``, an object's name, or else from ``view``, or else
-    from the artist's view. Without ``shading``, the picture has the shading of the artist's view,
-    or the host's usual one."""
+    """A request for one picture, from ``camera`` (an object's name), or else from ``view``, or else
+    from the artist's view. If ``shading`` is None, the picture has the shading of the artist's
+    view, or the host's usual shading."""
 
     width: int
     height: int
     camera: str | None = None
     view: View | None = None
     shading: Shading | None = None
-    #: True for grid, names, bones and other things that aren't rendered.
+    #: True to include the grid, names, bones and other things that aren't rendered.
     overlays: bool = False
     #: The frame, or None for the current one.
     frame: float | None = None
@@ -62,7 +62,7 @@ class LookPort(Protocol):
 
 
 class Picks(Protocol):
-    """An optional part of the port ``look``; without it, no object can be picked in a picture. Runs
+    """An optional part of the ``look`` port. Without it, no object can be picked in a picture. Runs
     on the main thread."""
 
     def under(self, asked: Look, x: float, y: float) -> tuple[str, Point] | None:

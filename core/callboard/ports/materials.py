@@ -1,4 +1,4 @@
-"""The port ``materials``: surfaces, and their assignment to objects."""
+"""The ``materials`` port: surfaces, and their assignment to objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.nearest_names import names_hint
 
-#: The slots that a texture can drive. All but ``normal`` are values of a material as well.
+#: The slots that a texture can drive. All but ``normal`` are also values of a material.
 TextureSlot = Literal[
     "color",
     "metalness",
@@ -56,13 +56,14 @@ class MaterialsPort(Protocol):
     """
 
     def names(self) -> Mapping[str, str]:
-        """Return every material's bare name by its path."""
+        """Return the bare names of all materials, by path."""
 
     def get(self, name: str) -> Json:
         """Return ``{name, path, type, textures}`` and the values. ``type`` is the host's word for
-        the shader. A value is None when something other than a number decides it. ``textures`` has
-        ``{path, color_space, uv_scale, channel}`` by slot; ``path`` is None for anything but a
-        picture. ``doubt`` is as in ``SceneReader``. Raises MaterialNotFound or AmbiguousName."""
+        the shader. A value is None when it is controlled by something other than a number.
+        ``textures`` has ``{path, color_space, uv_scale, channel}`` by slot; ``path`` is None for
+        anything but a picture. ``doubt`` is as in ``SceneReader``. Raises MaterialNotFound or
+        AmbiguousName."""
 
     def users(self) -> Mapping[str, Sequence[str]]:
         """Return the paths of the objects that each material is assigned to, even if only on some
@@ -85,7 +86,7 @@ class MaterialsPort(Protocol):
         value."""
 
     def set_texture(self, name: str, slot: TextureSlot, texture: Texture | None) -> str:
-        """Let the picture drive the slot. None removes the slot's picture."""
+        """Make the picture drive the slot. None removes the slot's picture."""
 
     def assign(self, name: str, objects: Sequence[str], faces: Sequence[int] | None) -> list[str]:
         """Replace the objects' material, or, for a single object, only the material of these faces.

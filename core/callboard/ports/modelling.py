@@ -1,4 +1,4 @@
-"""The port ``modelling``: changes that need a modeller."""
+"""The ``modelling`` port: changes that need a modeller."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The port ``network``: downloads from the few servers that the bundled skills use.
+"""The ``network`` port: downloads from the few servers that the bundled skills use.
 
-It is off until the artist allows it. Unlike other ports it is used off the main thread.
+It is off until the artist allows it. Unlike the other ports, it is used off the main thread.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from callboard.errors import HostError
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector
 
-#: The only servers that requests go to.
+#: The only servers that requests are sent to.
 SERVERS = ("https://api.polyhaven.com", "https://dl.polyhaven.org", "https://cdn.polyhaven.com")
-#: Maximum seconds without a byte, and bytes that are read at a time.
+#: Maximum number of seconds without data, and number of bytes read at a time.
 _PATIENCE, _CHUNK = 20.0, 256 * 1024
 #: After ``_GRACE`` seconds, the download must average ``_SLOWEST`` bytes a second. Otherwise a
 #: server that sends an occasional byte would hold a thread forever.
@@ -28,9 +28,9 @@ class NetworkPort(Protocol):
     """Capability ``network``. Call it from any thread but the main one, because it blocks."""
 
     def fetch(self, url: str, most: int) -> Iterator[bytes]:
-        """Yield the body in pieces. Raises HostError, even between pieces: for a server not in
-        ``SERVERS``, a redirect to another server, more than ``most`` bytes, or an answer that is
-        too slow."""
+        """Yield the body in pieces. Raises HostError, even between pieces, for a server that isn't
+        in ``SERVERS``, a redirect to a different server, more than ``most`` bytes, or an answer
+        that is too slow."""
 
 
 class Network:
@@ -93,7 +93,7 @@ def _here_only() -> Any:
     from urllib.request import HTTPRedirectHandler
 
     class HereOnly(HTTPRedirectHandler):
-        """Follows a server's redirect to itself and nowhere else."""
+        """Follows a redirect only if it leads to the same server."""
 
         def redirect_request(self, req: Any, fp: Any, code: Any, *more: Any) -> Any:
             target = more[-1]

@@ -1,4 +1,4 @@
-"""The port ``scene.read``: the objects of the scene."""
+"""The ``scene.read`` port: the objects of the scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``script.execute``: the agent's own code."""
+"""The ``script.execute`` port: the agent's own code."""
 
 from __future__ import annotations
 

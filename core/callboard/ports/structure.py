@@ -1,4 +1,4 @@
-"""The port ``structure``: groups, empties, visibility, and an empty scene."""
+"""The ``structure`` port: groups, empties, visibility, and an empty scene."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class GroupNotFound(HostError, LookupError):
 
 class StructurePort(Protocol):
     """Capability ``structure``. A group lists objects without moving them; an object may be in
-    several groups. Groups are named like objects: by the bare name if it is unique, or by the
-    path. A port may also have ``delete_group(group)`` for an empty group, and ``fixed(name)``: why
-    nothing here can show or hide the object, or None."""
+    several groups. Groups are named like objects: by the bare name if it is unique, or by the path.
+    A port may also have ``delete_group(group)`` for an empty group, and ``fixed(name)``, which
+    returns the reason why no method here can show or hide the object, or None."""
 
     def new(self) -> None:
         """Replace the scene with an empty one that has no file."""
@@ -35,7 +35,7 @@ class StructurePort(Protocol):
         """Show or hide the object, in views and in pictures; return its path."""
 
     def groups(self) -> Mapping[str, str]:
-        """Return every group's bare name by its path, in scene order."""
+        """Return the bare names of all groups, by path, in scene order."""
 
     def members(self, group: str) -> list[str]:
         """Return the paths of the group's objects. Raises GroupNotFound or AmbiguousName."""

@@ -1,4 +1,4 @@
-"""The port ``usd``: import and export of USD files."""
+"""The ``usd`` port: importing and exporting USD files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The port ``viewport``: the artist's 3D view."""
+"""The ``viewport`` port: the artist's 3D view."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from callboard.skills.skill_files import FileProblem, expand, read_text, relativ
 from callboard.skills.workflows.files import read_workflow, read_workflows
 from callboard.skills.workflows.workflow import Workflow
 
-#: Maximum number of a skill's workflow files that are looked for by name in its SKILL.md.
+#: Maximum number of workflow files of a skill whose names are compared with its SKILL.md.
 _MOST_FILES = 100
 
 

@@ -53,9 +53,9 @@ class Workflows:
         self._runs: dict[str, WorkflowRun] = {}
 
     async def run(self, call: Call, name: str, inputs: Json, report: ReportProgress) -> Result:
-        """Run a workflow, and return when it has ended. A client that doesn't want to wait calls it
-        as a job. ``call`` is the call that started it. Raises InvalidParams for an unknown
-        workflow, unknown tools and wrong inputs, before any step runs."""
+        """Run a workflow, and return when it has ended. A client that doesn't want to wait starts
+        the workflow as a job. ``call`` is the call that started the run. Raises InvalidParams for
+        an unknown workflow, unknown tools and wrong inputs, before any step runs."""
         if isinstance(call.request, StepRequest):
             raise InvalidParams("a workflow can't run another one; call its tools instead")
         workflow = await asyncio.get_running_loop().run_in_executor(None, self._find, name)

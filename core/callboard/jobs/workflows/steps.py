@@ -1,4 +1,5 @@
-"""The request for a workflow's step, and the changes of a run's steps, which can be undone."""
+"""The request for one step of a workflow, and the changes made by the steps of a run, which can be
+undone."""
 
 from __future__ import annotations
 
@@ -16,11 +17,12 @@ from callboard.skills.workflows.workflow import ToolStep
 
 
 class StepRequest(PeerRequest):
-    """The request for one attempt at one step. Its questions go to the workflow's client. It notes
-    the attempt's changes."""
+    """The request for one attempt at one step. Questions are sent to the client that runs the
+    workflow. The changes that the attempt makes are noted."""
 
     def __init__(self, origin: PeerRequest, step: str, changes: RunChanges) -> None:
-        # Progress belongs to the workflow. The rest of the client's meta applies to its steps too.
+        # The progress token is only for the workflow. The rest of the client's ``_meta`` also
+        # applies to its steps.
         meta = {key: value for key, value in origin.meta.items() if key != "progressToken"}
         super().__init__(origin.peer, origin.id, origin.method, {"_meta": meta})
         self.changes = changes
@@ -43,7 +45,7 @@ class StepRequest(PeerRequest):
 
 
 class RunChanges:
-    """The undo steps of one run's calls, in the order in which the calls ended. Use it on the
+    """The undo steps of the calls in one run, in the order in which the calls ended. Use it on the
     server's loop.
 
     The undo ids in results don't suffice: a cancelled call has no result but may have changed the

@@ -29,7 +29,7 @@ INTERRUPTED = (
 
 class RunStore:
     """One small file for each run. Each process that writes runs holds a lock for as long as it
-    lives. Call it from any thread, one at a time."""
+    lives. Call it from any thread, but only from one at a time."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -1,4 +1,4 @@
-"""``workflows__run``, ``workflows__status`` and ``workflows__cancel``."""
+"""The tools ``workflows__run``, ``workflows__status`` and ``workflows__cancel``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from callboard.jobs.workflows import RUN
 if TYPE_CHECKING:
     from callboard.jobs.workflows.runs import Workflows
 
-#: Seconds that a whole workflow may take; its steps have limits of their own.
+#: Maximum number of seconds that a whole workflow may take. Each of its steps has a separate limit.
 LONGEST = 7 * 86_400.0
 
 
@@ -23,7 +23,7 @@ def workflow_tools(workflows: Callable[[], Workflows]) -> list[Tool]:
     called. The tools run on the server's loop."""
 
     async def run(ctx: AsyncToolContext, name: str, inputs: Json | None = None) -> Result:
-        # The steps of the workflow are calls by the same request.
+        # The steps of the workflow are part of the same request.
         call = call_of(ctx)
         return await workflows().run(call, name, inputs or {}, ctx.progress)
 
