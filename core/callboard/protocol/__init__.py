@@ -1,2 +1,2 @@
-"""MCP without input or output: messages, revisions, both eras, and the peer that both eras
-share."""
+"""MCP without input or output: messages, revisions, the eras with and without sessions, and the
+peer that both eras share."""

@@ -30,10 +30,10 @@ class Unanswered(Exception):
 
 class Conversation:
     """The messages between this client and one server, without a transport. ``send`` sends a
-    message; the transport passes what arrives to :meth:`received`. ``asked`` answers the server's
-    requests, and ``notified`` receives its notifications. ``refused`` is raised when the server
-    answers with an error, ``lost`` when the server is gone. While too many requests are open,
-    ``busy`` returns the answer to a request, given its method. Runs on one loop."""
+    message; the transport passes incoming messages to :meth:`received`. ``asked`` answers the
+    server's requests, and ``notified`` receives its notifications. ``refused`` is raised when the
+    server answers with an error, ``lost`` when the server is gone. While too many requests are
+    open, ``busy`` returns the answer to a request, given its method. Runs on one loop."""
 
     def __init__(
         self,
@@ -59,8 +59,8 @@ class Conversation:
         self, method: str, params: Json, *, id: int | None = None, abandon: bool = True
     ) -> Json:
         """Send a request and return its result. Raises ``refused`` for an error, or ``lost`` when
-        the server is gone. With ``abandon``, the server is notified if the wait for its answer is
-        cancelled."""
+        the server is gone. If ``abandon`` is true, the server is notified when the wait for its
+        answer is cancelled."""
         id = self.next_id() if id is None else id
         message = jsonrpc.request_message(id, method, params)
         try:
@@ -76,15 +76,15 @@ class Conversation:
         return next(self._ids)
 
     def interrupt(self, id: Id, error: Exception) -> None:
-        """End the wait for a request's answer with ``error``."""
+        """End the wait for the answer to a request by raising ``error``."""
         self._waiting.fail(id, error)
 
     def notify(self, method: str, params: Json | None = None) -> None:
         self._put(jsonrpc.notification_message(method, params))
 
     def received(self, value: Any) -> None:
-        """Take one JSON value. Values that aren't messages are dropped. So are answers that no open
-        request waits for, such as a second answer to the same request."""
+        """Handle one JSON value from the server. Values that aren't messages are dropped. So are
+        answers that no open request is waiting for, such as a second answer to the same request."""
         message = jsonrpc.parse(value)
         if isinstance(message, Response):
             self._waiting.take(message)

@@ -18,18 +18,18 @@ class EventReader:
     """Reads events from a stream that arrives in pieces."""
 
     def __init__(self, most: int | None = None) -> None:
-        """``most`` is the maximum number of bytes in one event, and None means ``EVENT_LIMIT``."""
+        """``most`` is the maximum number of bytes in one event. None means ``EVENT_LIMIT``."""
         self._most = EVENT_LIMIT if most is None else most
-        #: The parts of the line that isn't complete yet.
+        #: The parts of the line that is still incomplete.
         self._line: list[bytes] = []
         self._data: list[bytes] = []
         self._size = 0
         self._reported = False
 
     def beginning(self, least: int) -> bytes | None:
-        """Return the beginning of an event's data while the rest is on its way, once ``least``
-        bytes have arrived. The beginning is returned at most once for each event; otherwise
-        None."""
+        """Return the beginning of the data of an event that hasn't arrived completely, once
+        ``least`` bytes have arrived. The beginning is returned at most once for each event. In all
+        other cases, return None."""
         if self._size < least or self._reported or self._data:
             return None
         self._reported = True

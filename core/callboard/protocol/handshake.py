@@ -32,9 +32,9 @@ _MODERN = (HEADER_MISMATCH, MISSING_CLIENT_CAPABILITY, UNSUPPORTED_VERSION)
 
 @dataclass(frozen=True)
 class Dialect:
-    """The way to send requests to this server. ``stateless`` is True for the newer era."""
+    """The form of the requests to this server. ``stateless`` is True for the newer era."""
 
-    #: The name and version that the client gives itself.
+    #: The name and version with which the client introduces itself.
     client: Mapping[str, Any]
     stateless: bool
     server_capabilities: Mapping[str, Any]
@@ -62,8 +62,8 @@ async def open_talk(
     capabilities: Mapping[str, Any],
 ) -> Dialect:
     """Find out which era the server speaks, and open the conversation. A session comes first,
-    because servers that support both eras can ask their client only in a session: FastMCP's
-    elicitation doesn't exist elsewhere. Raises ``lost``."""
+    because some servers that support both eras can ask their client questions only in a session.
+    FastMCP, for example, has elicitation only there. Raises ``lost``."""
     try:
         return await _initialize(conversation, client, capabilities)
     except conversation.refused as refused:

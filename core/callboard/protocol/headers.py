@@ -1,4 +1,4 @@
-"""The headers that must repeat parts of a request's body, checked where a request arrives
+"""Checks the headers that must repeat parts of a request's body, when the request arrives
 (2026-07-28, Streamable HTTP). The names of received headers are in lower case."""
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from callboard.errors import InvalidParams
 from callboard.protocol.peer import LOG_LEVELS as LEVELS
 from callboard.protocol.peer import Peer
 
-#: The level of a session that hasn't set one. Without a session, nothing is sent unrequested
-#: (2026-07-28, Logging).
+#: The level of a session that hasn't set one. A client without a session gets only messages that it
+#: requested (2026-07-28, Logging).
 DEFAULT_LEVEL = "info"
 
 

@@ -13,7 +13,7 @@ from callboard.errors import InvalidParams, PeerError
 from callboard.protocol.jsonrpc import Id
 from callboard.protocol.revisions import Revision
 
-#: RFC 5424's levels, as MCP's logging uses them.
+#: The levels of RFC 5424, as used by MCP logging.
 LOG_LEVELS = ("debug", "info", "notice", "warning", "error", "critical", "alert", "emergency")
 
 #: Keys in ``_meta`` for two facts that have fields of their own in 2026-07-28 but not in a session:
@@ -43,7 +43,8 @@ class ClientInfo(NamedTuple):
 
 
 class AskFailed(PeerError):
-    """Raised when the client answers with an error, with nonsense or too late, or disconnects."""
+    """Raised when the client answers with an error, gives an invalid answer, answers too late, or
+    disconnects."""
 
 
 class Ask(NamedTuple):
@@ -95,7 +96,7 @@ class InputRequired(Exception):
 
 
 def lacks(capabilities: Mapping[str, Any], needed: Mapping[str, Any]) -> bool:
-    """Return whether a client with these capabilities is missing any of the ``needed`` ones."""
+    """Return whether a client with these capabilities lacks any of the ``needed`` ones."""
     for name, parts in needed.items():
         offered = capabilities.get(name)
         if not isinstance(offered, dict):
@@ -141,8 +142,7 @@ class Peer:
         #: The least severe log messages that the client asked for, one of ``LOG_LEVELS``, or None
         #: when it never set a level.
         self.log_level: str | None = None
-        #: The part of a record that is the same for all calls to a tool by this peer, by the tool's
-        #: name.
+        #: For each tool, by name, the part of a record that is the same for all calls by this peer.
         self.recorded: dict[str, str] = {}
 
     @property
@@ -159,7 +159,8 @@ class Peer:
         notifications. Call it on the server's loop."""
 
     async def ask(self, ask: Ask, patience: float | None = None) -> Json:
-        """Ask outside any request, which is possible only in a session. Raises AskFailed."""
+        """Ask the client something outside any request, which is possible only in a session. Raises
+        AskFailed."""
         raise AskFailed("this client can only be asked during a call")
 
 
@@ -197,17 +198,18 @@ class PeerRequest(ABC):
 
     @abstractmethod
     async def ask_all(self, asks: Mapping[str, Ask]) -> dict[str, Json | AskFailed]:
-        """Ask the client several things at once. The answers have the same keys, with an AskFailed
-        for each that the client refused. A question that the client didn't declare support for is
-        never sent: in a session, its answer is a NotDeclared at once; otherwise,
-        MissingClientCapability is raised. Raises InputRequired when the answers must come with the
-        client's next request."""
+        """Ask the client several questions at once. The answers have the same keys, with an
+        AskFailed for each question that the client refused. A question that the client didn't
+        declare support for is never sent. In a session, its answer is a NotDeclared at once;
+        otherwise, MissingClientCapability is raised. Raises InputRequired when the answers must
+        come with the client's next request."""
 
     def flush_waiting(self) -> None:  # noqa: B027 - nothing waits without a session
-        """Let this request's stream carry messages for which the client has no other stream."""
+        """Send waiting messages on this request's stream if the client has no other stream for
+        them."""
 
     async def ask(self, ask: Ask) -> Json:
-        """Ask one thing. Raises AskFailed, and the errors of ``ask_all``."""
+        """Ask one question. Raises AskFailed, and the errors of ``ask_all``."""
         answer = (await self.ask_all({ask.method: ask}))[ask.method]
         if isinstance(answer, AskFailed):
             raise answer
@@ -215,8 +217,8 @@ class PeerRequest(ABC):
 
 
 class UnaskableRequest(PeerRequest):
-    """One request whose client receives nothing before the answer, and can't be asked
-    anything. ``why`` is the message of the error that every question gets."""
+    """A request from a client that receives nothing before the answer and can't be asked anything.
+    ``why`` is the error message with which every question fails."""
 
     def __init__(self, peer: Peer, id: Id, method: str, params: Json, why: str) -> None:
         super().__init__(peer, id, method, params)

@@ -25,8 +25,8 @@ class _Waiting:
 class PendingAnswers:
     """The pending answers, by the id of the request. Runs on one loop.
 
-    ``who`` names the answering side in messages: "the client". ``refused`` is raised when the
-    answer is an error, ``lost`` when no answer will come.
+    ``who`` is the name of the answering side in messages, such as "the client". ``refused`` is
+    raised when the answer is an error, ``lost`` when no answer will come.
     """
 
     def __init__(self, who: str, refused: type[CallboardError], lost: type[CallboardError]) -> None:
@@ -41,8 +41,8 @@ class PendingAnswers:
         return len(self._waiting)
 
     async def wait(self, id: Id, send: Callable[[], object], patience: float | None = None) -> Json:
-        """Call ``send``, which sends the request ``id``, and wait for its answer. With
-        ``patience``, wait at most that many seconds after :meth:`sent`. Raises the errors of
+        """Call ``send``, which sends the request ``id``, and wait for its answer. If ``patience``
+        is given, wait at most that many seconds after :meth:`sent`. Raises the errors of
         ``send``."""
         if self.closed is not None:
             raise self._lost(self.closed)
@@ -67,8 +67,8 @@ class PendingAnswers:
         self.fail(id, self._lost(f"{self._who} did not answer"))
 
     def take(self, response: Response) -> None:
-        """Take an answer. An answer that no open request waits for, such as a second answer to the
-        same request, is dropped."""
+        """Handle an answer. An answer that no open request is waiting for, such as a second answer
+        to the same request, is dropped."""
         waiting = self._waiting.get(response.id)
         if waiting is None or waiting.answer.done():
             return
@@ -86,7 +86,7 @@ class PendingAnswers:
         )
 
     def fail(self, id: Id, error: Exception) -> None:
-        """End the wait for one answer with ``error``."""
+        """End the wait for one answer by raising ``error``."""
         waiting = self._waiting.get(id)
         if waiting is not None and not waiting.answer.done():
             waiting.answer.set_exception(error)

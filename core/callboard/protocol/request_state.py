@@ -36,7 +36,8 @@ class RequestStates:
         self._not_before = 0.0
 
     def make(self, method: str, params: Json, answers: Json, owner: str) -> str:
-        """Return a state with the answers so far, for ``owner``'s retry of this very request."""
+        """Return a state with the answers so far, which is valid only if ``owner`` repeats this
+        very request."""
         body = json.dumps(
             {
                 "for": _digest(method, params, owner),

@@ -10,7 +10,8 @@ class Revision(NamedTuple):
     Fields that the peer doesn't know are left out, because it might not ignore them."""
 
     name: str
-    #: JSON-RPC batches may be received (2025-03-26, Base Protocol, Batching; gone in 2025-06-18).
+    #: JSON-RPC batches may be received (2025-03-26, Base Protocol, Batching; removed in
+    #: 2025-06-18).
     batches: bool = False
     #: ``outputSchema``, ``structuredContent``, resource links, ``title`` (2025-06-18).
     structured_output: bool = True

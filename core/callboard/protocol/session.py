@@ -59,17 +59,17 @@ class Channel(Protocol):
 
 @runtime_checkable
 class ResponseChannel(Channel, Protocol):
-    """A channel that also takes the response itself, as bytes that arrive in parts."""
+    """A channel that also accepts the response itself, as bytes that arrive in parts."""
 
     def can_pour(self, size: int | None) -> bool:
-        """Return whether the channel takes this many bytes. None means an unknown number."""
+        """Return whether the channel accepts this many bytes. None means an unknown number."""
 
     async def pour(self, size: int | None, parts: AsyncIterator[bytes]) -> None:
         """Send the parts. Nothing else is sent after them. Raises the errors of ``parts``."""
 
 
 class ResponseSent(Exception):
-    """Raised when the response was poured, so nothing is left to send."""
+    """Raised when the response was already sent with ``pour``, so nothing is left to send."""
 
 
 class Stream(Channel, Protocol):
@@ -80,7 +80,8 @@ class Stream(Channel, Protocol):
 
 
 class Session(Peer):
-    """One client's session: requests under way in both directions, and messages to be sent."""
+    """One client's session, with the requests under way in both directions and the messages to be
+    sent."""
 
     def __init__(
         self,
@@ -94,7 +95,7 @@ class Session(Peer):
         super().__init__(secrets.token_hex(16), features, client, capabilities, holder)
         self.id = self.label
         self.inflight: dict[Id, SessionRequest] = {}
-        #: Our requests that the client hasn't answered yet.
+        #: The server's requests that the client hasn't answered yet.
         self.asked = PendingAnswers("the client", AskFailed, AskFailed)
         #: URIs of the resources that the client watches (2025-11-25, Resources, Subscriptions).
         self.watched: set[str] = set()
@@ -157,7 +158,7 @@ class Session(Peer):
             self.lost = True
 
     def flush(self, channel: Channel) -> None:
-        """Send on this channel the messages that wait for a stream."""
+        """Use this channel to send the messages that are waiting for a stream."""
         while self.outbox and channel.send(self.outbox[0]):
             self._sent(self.outbox.popleft())
 
@@ -237,7 +238,8 @@ class SessionRequest(PeerRequest):
         return dict(zip(asks, answers, strict=True))
 
     def flush_waiting(self) -> None:
-        """Let this request's stream carry messages for which the client has no other stream."""
+        """Send waiting messages on this request's stream if the client has no other stream for
+        them."""
         if not self.session.listening:
             self.session.flush(self._stream())
 
@@ -278,7 +280,7 @@ class SessionEra:
         return session, jsonrpc.result_message(request.id, result)
 
     def receive(self, session: Session, message: Notification | Response) -> None:
-        """Take a message that needs no answer."""
+        """Handle a message that needs no answer."""
         session.last_seen = monotonic()
         session.lost = False
         if isinstance(message, Response):
@@ -362,8 +364,8 @@ class Sessions:
     def room(self, holder: TokenHolder) -> None:
         """Make room for another session of this holder. Raises TooManySessions when there is none.
         Most clients never close their sessions, and an artist who restarts a client shouldn't wait
-        until the old sessions expire. So the session that has been idle longest is ended, if it has
-        been idle for a while. If that session's client is still alive, it gets a 404 and
+        until the old sessions expire. So the session that has been idle longest is ended if it has
+        been idle for long enough. If that session's client is still alive, it gets a 404 and
         initializes again. If a client has at least two more sessions than ``holder``, one of them
         is ended in any case."""
         if len(self.open) >= self._limit and not self._yield_one(holder):
@@ -387,8 +389,8 @@ class Sessions:
                 self.end(session)
 
     def _yield_one(self, holder: TokenHolder) -> bool:
-        """End a session of the client that has the most, or the session that has been idle longest,
-        but never one of a client that has fewer than ``holder``."""
+        """End a session of the client that has the most sessions, or the session that has been idle
+        longest, but never a session of a client that has fewer than ``holder``."""
         counted = Counter(session.holder for session in self)
         if greedy := most_greedy(holder, counted):
             self.end(min((s for s in self if s.holder == greedy), key=lambda s: s.last_seen))

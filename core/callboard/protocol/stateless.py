@@ -121,7 +121,7 @@ class StatelessRequest(PeerRequest):
 
 
 class RecentClients:
-    """Clients that called recently. This is the only trace of a client that never opens a session.
+    """Clients that called recently. They are the only trace of clients that never open a session.
     Runs on the server's loop."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -135,7 +135,8 @@ class RecentClients:
         return self._changes.watch(listener)
 
     def saw(self, peer: Peer) -> None:
-        """Note a request from this peer. Forgets the least recent client if there are too many."""
+        """Note a request from this peer, and forget the least recent client if there are too
+        many."""
         key = (peer.client, peer.features.name)
         known = self._seen.pop(key, None) is not None
         self._seen[key] = self.clock()
@@ -171,9 +172,10 @@ class StatelessEra:
     def check(
         self, message: Request, headers: Mapping[str, str] | None, holder: TokenHolder
     ) -> Peer:
-        """Check a request and return its peer: ``holder``, and the client's description of itself.
-        ``headers`` is None when there are none, as on stdio. Raises HeaderMismatch, InvalidParams,
-        UnsupportedVersion, MethodNotFound, in the order that the specification requires."""
+        """Check a request and return its peer, made from ``holder`` and the client's description of
+        itself. ``headers`` is None when there are none, as on stdio. Raises HeaderMismatch,
+        InvalidParams, UnsupportedVersion, MethodNotFound, in the order that the specification
+        requires."""
         meta = message.params.get("_meta")
         meta = meta if isinstance(meta, dict) else {}
         version, capabilities = meta.get(VERSION_KEY), meta.get(CAPABILITIES_KEY)
@@ -256,7 +258,7 @@ class StatelessEra:
             header_rules.check_params(schema, arguments or {}, headers)
 
     def _answers(self, message: Request, peer: Peer) -> Json:
-        """Return the client's answers so far: those in the state, and this round's."""
+        """Return the client's answers so far: those in the state and those of this round."""
         params = message.params
         given = params.get("inputResponses", {})
         if not isinstance(given, dict):

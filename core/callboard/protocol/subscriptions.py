@@ -1,4 +1,4 @@
-"""Notifications of changes, such as ``list_changed``, to sessions and to listen streams."""
+"""Sends notifications of changes, such as ``list_changed``, to sessions and to listen streams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from callboard.protocol.session import Channel, Session
 Topic = Literal["tools", "prompts", "resources"]
 
 SUBSCRIPTION_KEY = "io.modelcontextprotocol/subscriptionId"
-#: In the final result's ``_meta``: why the server ended the stream.
+#: The key in the ``_meta`` of the final result for the reason why the server ended the stream.
 REASON_KEY = "callboard/reason"
 #: Maximum number of listen streams open at once, and maximum number of resources that one of them
 #: watches.
@@ -30,8 +30,8 @@ _FLAGS: dict[str, Topic] = {
 
 
 class Subscriber:
-    """A client's ``subscriptions/listen`` request, with what it subscribed to (2026-07-28,
-    Subscriptions)."""
+    """A client's ``subscriptions/listen`` request, with the lists and resources that it subscribed
+    to (2026-07-28, Subscriptions)."""
 
     def __init__(
         self,

@@ -19,15 +19,15 @@ from callboard.records.retention import Retention
 
 #: Raised by :class:`Database` when the disk or the file is at fault.
 StorageFailure = (sqlite3.Error, OSError)
-#: Bytes of a journal in one transaction, or about two hundred calls' worth. A writer that holds the
-#: interpreter longer would delay the host.
+#: Bytes of a journal that are folded in one transaction, or about two hundred calls. A writer that
+#: held the interpreter lock longer would delay the host.
 BLOCK = 2**16
 #: Maximum number of values in one statement: SQLite before 3.32 accepts no more. Each statement
-#: releases the interpreter and takes it back, which slows down busy threads.
+#: releases the interpreter lock and acquires it again, which slows down busy threads.
 AT_ONCE = 999
 _ID, _OUTCOME = schema.COLUMNS.index("call_id"), schema.COLUMNS.index("outcome")
 _SOME_UNFINISHED = "SELECT 1 FROM calls WHERE outcome = 'unfinished' LIMIT 1"
-#: Deletes the row that a change's first line made, so that its last line can take its place.
+#: Deletes the row made from the first line of a change, so that the last line can replace it.
 _DELETE_UNFINISHED = "DELETE FROM calls WHERE outcome = 'unfinished' AND call_id = ?"
 #: Retention runs again once this fraction of the allowed bytes has been folded, or after this many
 #: seconds.
@@ -60,9 +60,8 @@ class Database:
 
     def fold(self, path: Path, offset: int) -> int:
         """Fold a journal's lines from ``offset`` on, and return the offset at which they end.
-        Folding the same lines again adds nothing. The lines are read in blocks, because reading a
-        busy minute's lines all at once would leave holes in the process's memory that are never
-        filled again."""
+        Folding the same lines again adds nothing. The lines are read in blocks, because reading all
+        the lines of a busy minute at once would permanently fragment the process's memory."""
         while True:
             lines, end = read_lines(path, offset, BLOCK)
             if not lines:
@@ -125,26 +124,28 @@ def _last_lines(rows: list[list[Any]]) -> list[list[Any]]:
 
 
 def _keep_private(folder: Path) -> None:
-    """Make the database before SQLite does, because SQLite would let every user of this machine
-    read it. Also restrict the files that an older version left. Raises OSError."""
+    """Create the database file before SQLite does, because SQLite would let every user of this
+    machine read it. Also restrict access to the files that an older version left behind. Raises
+    OSError."""
     path = folder / schema.DATABASE
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
     for suffix in ("", "-wal", "-shm"):
-        # Not every file system has modes.
+        # Not every file system has file modes.
         with suppress(OSError):
             Path(f"{path}{suffix}").chmod(0o600)
 
 
 def _leave_wal(db: sqlite3.Connection) -> None:
-    """Switch from WAL, which network file systems break and which an earlier version used. While
-    a process running that version has the database open, the database stays in WAL."""
+    """Switch from WAL mode, which an earlier version used and which doesn't work on network file
+    systems. While a process running that version has the database open, the database stays in WAL
+    mode."""
     with suppress(sqlite3.OperationalError):
         db.execute("PRAGMA journal_mode = DELETE").fetchone()
 
 
 def is_damaged(error: Exception) -> bool:
-    """Return whether the file is no longer a database, as opposed to being busy, full or
-    forbidden."""
+    """Return whether the error means that the file is no longer a valid database, and not that it
+    is locked, full or inaccessible."""
     return (
         isinstance(error, sqlite3.DatabaseError)
         and not isinstance(error, sqlite3.OperationalError)
@@ -153,8 +154,8 @@ def is_damaged(error: Exception) -> bool:
 
 
 def is_locked(error: Exception) -> bool:
-    """Return whether another process, such as one that is making a report, has kept the database
-    locked for longer than a writer waits."""
+    """Return whether the error means that another process, such as one that is making a report, has
+    kept the database locked for longer than a writer waits."""
     return isinstance(error, sqlite3.OperationalError) and "locked" in str(error)
 
 

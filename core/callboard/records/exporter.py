@@ -1,10 +1,10 @@
-"""Sends records from the database elsewhere, such as to a file, a syslog or an ingest URL; off
-unless it is configured.
+"""Sends records from the database to a destination such as a file, a syslog or an ingest URL. It is
+off unless it is configured.
 
 The database remembers what was sent, so a restart neither loses nor repeats records. Only one
-exporter per place works at a time, however many processes share the records. A batch whose answer
-got lost is sent again unchanged. The receiver can recognize its records by their id; a sender alone
-can't prevent duplicates.
+exporter per destination works at a time, however many processes share the records. A batch whose
+answer got lost is sent again unchanged. The receiver can recognize duplicate records by their ids;
+a sender alone can't prevent duplicates.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _log = logging.getLogger(__name__)
 
 
 class NotSent(Exception):
-    """Raised by a sink that couldn't send. With ``hopeless``, sending the same records again won't
-    help."""
+    """Raised by a sink that couldn't send. If ``hopeless`` is true, sending the same records again
+    won't help."""
 
     def __init__(self, reason: str, *, hopeless: bool = False) -> None:
         super().__init__(reason)
@@ -38,9 +38,9 @@ class NotSent(Exception):
 
 
 class Sink(Protocol):
-    """A place that records are sent to. ``key`` identifies it in the database. ``batch`` is the
-    number of records sent at once. ``every`` is the number of seconds between two checks for new
-    records, and ``longest_wait`` the maximum number of seconds between two attempts."""
+    """A destination for records. ``key`` identifies it in the database. ``batch`` is the number of
+    records sent at once. ``every`` is the number of seconds between two checks for new records, and
+    ``longest_wait`` the maximum number of seconds between two attempts."""
 
     key: str
     batch: int
@@ -93,7 +93,7 @@ class Exporter:
                 wait = self._sink.every
             except (OSError, sqlite3.Error, NotSent) as error:
                 failures += 1
-                # Half of the wait is random, so that a studio's machines don't all come back at
+                # Half of the wait is random, so that the machines of a studio don't all retry at
                 # once.
                 longest = min(self._sink.every * 2**failures, self._sink.longest_wait)
                 wait = longest * random.uniform(0.5, 1.0)

@@ -14,13 +14,13 @@ from callboard.config import ExportTarget
 from callboard.records.exporter import NotSent
 from callboard.records.model import UNFINISHED, CallRecord
 
-#: Answers that won't change on a retry: the batch is wrong or too large.
+#: Statuses that a retry won't change: the batch is wrong or too large.
 _HOPELESS = frozenset({400, 413, 422})
 
 
 def target_from(environment: Mapping[str, str]) -> ExportTarget | None:
-    """Return the target that ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET`` name, or None
-    if the first isn't set. Raises ValueError, which says what is wrong."""
+    """Return the target that ``CALLBOARD_EXPORT_URL``, ``…_PROJECT`` and ``…_SECRET`` specify, or
+    None if the first isn't set. Raises ValueError, which says what is wrong."""
     url = environment.get("CALLBOARD_EXPORT_URL")
     if not url:
         return None
@@ -65,7 +65,7 @@ class Ingest:
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Refuses redirects, which would take records and the secret to an unknown host."""
+    """Refuses redirects, which would send records and the secret to an unknown host."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
         return None

@@ -5,9 +5,9 @@ process, because it is in the operating system's memory. Folding into SQLite hap
 idempotent by call id. The owner holds a lock on the file, so an unlocked journal belongs to a
 process that is gone.
 
-If the file system is known to keep reserved space, lines are copied into a mapping of the file,
-which saves a system call for each call; otherwise each line is one ``write``. The reserved space
-after the last line is filled with zeros, which lines never contain.
+If the file system is known to keep reserved space, lines are copied into a memory mapping of the
+file, which saves one system call per record. Otherwise, each line is one ``write``. The reserved
+space after the last line is filled with zeros, which lines never contain.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ SUFFIX = ".journal"
 #: Seconds without a change after which another machine's journal counts as left behind. Not every
 #: network file system shows one machine's locks to another.
 _OTHERS_AGE = 86_400.0
-#: Maximum number of bytes in a journal. It holds what the database hasn't taken yet, so it grows
-#: this large only while the database is stuck.
+#: Maximum number of bytes in a journal. A journal holds the records that aren't in the database
+#: yet, so it grows this large only while the database can't be written.
 MAX_BYTES = 64 * 2**20
 #: Bytes by which the reserved space grows.
 STEP = 2**18
@@ -86,7 +86,7 @@ class Journal:
             self._map[self.size : end] = line
         else:
             self._write(line)
-        # This comes last, because a concurrent fold must not read past the complete lines.
+        # The size is updated last, because a concurrent fold must not read past the complete lines.
         self.size = end
 
     def _make_room(self, end: int) -> None:
@@ -138,7 +138,8 @@ def read_lines(path: Path, offset: int, block: int = -1) -> tuple[list[bytes], i
     """Return the complete lines from ``offset`` on, and the offset at which they end. ``block``
     is the number of bytes to read. It is doubled until a complete line has been read. An incomplete
     line isn't returned, because it hasn't been acknowledged. Raises OSError."""
-    # Each system call releases the interpreter and takes it back, so each reads a whole block.
+    # Each system call releases the interpreter lock and acquires it again, so each one reads a
+    # whole block.
     with path.open("rb", buffering=0) as file:
         if offset == 0:
             if file.read(len(HEADER)) not in _READABLE:

@@ -22,7 +22,7 @@ KEPT = 40
 #: Maximum number of characters of one record that are kept, and number of further characters that
 #: are searched for secrets.
 RECORD_LIMIT, MARGIN = 20_000, 4_000
-#: Characters that terminals obey, except for tabs and line ends.
+#: Characters that control a terminal, except for tabs and line ends.
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
@@ -55,7 +55,7 @@ class LogFile(Listening):
             text = _CONTROLS.sub("�", shown(self.format(record))[: RECORD_LIMIT + MARGIN])
             # The text is cut last, because half a secret would no longer look like a secret.
             text = self._clean(text)[:RECORD_LIMIT]
-        except Exception:  # Any object may have been logged, in any way.
+        except Exception:  # Any object may have been logged.
             text = f"{record.name}: a record that can't be formatted"
         # A message's further lines must not look like records.
         return (text.replace("\n", "\n    ") + "\n").encode("utf-8", "replace")

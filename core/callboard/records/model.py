@@ -13,8 +13,8 @@ UNFINISHED: Outcome = "unfinished"
 
 
 class CallPlace(NamedTuple):
-    """The place of a call: the user and the workstation as the system names them, the application
-    with its version, its scene's file, and the project."""
+    """The context of a call: the user and the workstation as the system names them, the application
+    with its version, the file of its scene, and the project."""
 
     user: str | None = None
     machine: str | None = None
@@ -30,11 +30,11 @@ class CallRecord(NamedTuple):
     ``started`` is Unix time in seconds, durations are milliseconds. ``arguments``, ``result``,
     ``error_message`` and ``intent`` are unchanged here: the store redacts and bounds them before
     anything is written. ``session`` is a :func:`session_hash`, never the id itself, and None when
-    the protocol has no sessions. ``client_name`` is what the client calls itself. ``holder`` is the
-    id of the client whose token was used, and ``client`` is that client's name. ``missing`` are the
-    capabilities that were missing when the call was refused. ``trace`` is the caller's W3C
-    ``traceparent``. ``user`` and the fields after it are those of :class:`CallPlace`. The
-    ``result`` of a failed call is ``{traceback?, stdout?, stderr?}``.
+    the protocol has no sessions. ``client_name`` is the name that the client gives itself.
+    ``holder`` is the id of the client whose token was used, and ``client`` is that client's name.
+    ``missing`` are the capabilities that were missing when the call was refused. ``trace`` is the
+    caller's W3C ``traceparent``. ``user`` and the fields after it are those of :class:`CallPlace`.
+    The ``result`` of a failed call is ``{traceback?, stdout?, stderr?}``.
     """
 
     call_id: str
@@ -72,7 +72,7 @@ class CallRecord(NamedTuple):
         return self.outcome != "ok"
 
     def as_trace(self) -> dict[str, Any]:
-        """Return everything that is known about the call."""
+        """Return all known fields of the call."""
         return {key: value for key, value in self._asdict().items() if value not in (None, ())}
 
     def as_event(self) -> dict[str, Any]:

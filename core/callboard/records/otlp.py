@@ -1,6 +1,6 @@
 """Sends records to an OpenTelemetry collector, each as a span, with OpenTelemetry's own exporter.
 
-It needs the extra ``otlp``. The exporter reads the usual variables, such as
+It needs the ``otlp`` extra. The exporter reads the usual environment variables, such as
 ``OTEL_EXPORTER_OTLP_HEADERS``.
 """
 

@@ -1,7 +1,7 @@
 """Reads records from the database, from the journals that aren't folded yet, and from memory.
 
-Reading changes nothing, so any process may read at any time, even after a crash. It only rolls back
-a half-finished commit that a killed process left behind.
+Reading changes no records, so any process may read at any time, even after a crash. At most, it
+rolls back a half-finished commit that a killed process left behind.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class Filter:
 
 @dataclass(frozen=True)
 class Page:
-    """Calls, newest first. ``cursor`` requests the next page, and None means that this is the
-    last."""
+    """One page of calls, newest first. ``cursor`` is for requesting the next page. None means that
+    this is the last page."""
 
     calls: tuple[CallRecord, ...]
     cursor: str | None
@@ -101,8 +101,8 @@ class Reader:
     @contextmanager
     def connect(self) -> Iterator[sqlite3.Connection]:
         """Return a connection on which ``everything`` holds every record."""
-        # Journals are read first. A call that is folded in between is then seen twice and
-        # recognized by its id, rather than missed.
+        # Journals are read first. A call that is folded in between is then read twice and
+        # recognized by its id, instead of being missed.
         lines = [line for path in journals(self.folder) for line in _lines(path)] + self._memory()
         db = self._open()
         try:
@@ -130,7 +130,8 @@ class Reader:
     def _open(self) -> sqlite3.Connection:
         path = self.folder.absolute() / schema.DATABASE
         # ``rw`` rolls back a half-finished commit that a killed process left. ``immutable`` is for
-        # a read-only disk, where neither that nor the shared memory of an older WAL can be written.
+        # a read-only disk, on which neither a rollback nor the shared memory of an older WAL can be
+        # written.
         for mode in ("mode=ro", "mode=rw", "mode=ro&immutable=1"):
             try:
                 db = sqlite3.connect(f"{path.as_uri()}?{mode}", uri=True, isolation_level=None)
@@ -160,7 +161,7 @@ def _lines(path: Path) -> list[bytes]:
     try:
         return read_lines(path, 0)[0]
     except OSError:
-        return []  # Its owner has just folded and removed it.
+        return []  # The journal's owner has just folded and removed it.
 
 
 def _where(conditions: list[str]) -> str:

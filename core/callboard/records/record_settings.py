@@ -1,4 +1,5 @@
-"""The store and the export target of a server, as its settings and the environment define them."""
+"""Makes the store and the export target of a server, as its settings and the environment define
+them."""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ def export_target(configured: ExportTarget | None) -> ExportTarget | None:
 def place_of(
     identity: HostIdentity, scene: str | None, folders: Sequence[str], machine: str
 ) -> CallPlace:
-    """Return the place of calls in that application. ``folders`` are those of the host's project.
+    """Return the context of calls in that application. ``folders`` are those of the host's project.
     The site's own name for the project takes precedence."""
     project = os.environ.get("CALLBOARD_PROJECT") or next(iter(folders), None)
     app = f"{identity.name} {identity.version}".strip()

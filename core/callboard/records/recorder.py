@@ -42,11 +42,12 @@ PRINTED_LIMIT = 6_000
 
 
 class Recorder:
-    """Records calls, their clients and their outcomes. Runs on the server's loop. The answer to a
-    call is sent after the call is recorded; from then on a killed process can't lose the record.
+    """Records calls, their clients and their outcomes. Runs on the server's loop. A call is
+    recorded before its answer is sent. From then on, the record survives even if the process is
+    killed.
 
-    With ``required``, a call that can't be recorded is refused. A change is then recorded twice:
-    before it begins, as unfinished, and when it has ended.
+    If ``required`` is true, a call that can't be recorded is refused. A change is then recorded
+    twice: before it begins, as unfinished, and when it has ended.
     """
 
     def __init__(self, host_kind: str, store: Store, *, required: bool = False) -> None:
@@ -56,7 +57,7 @@ class Recorder:
         self.move_to(CallPlace())
 
     def move_to(self, place: CallPlace) -> None:
-        """Record later calls with this place. Call it from any thread."""
+        """Record later calls with this context. Call it from any thread."""
         redact = self._store.redactor.line
         place = place._replace(scene=redact(place.scene), project=redact(place.project))
         self._place = place, names(*place)
@@ -68,8 +69,7 @@ class Recorder:
         return None if why is None else f"calls aren't recorded on disk: {why}"
 
     def call_begins(self, call: Call) -> None:
-        """Keep a record of a change before it begins, where records are required. Raises
-        NotRecorded."""
+        """If records are required, record a change before it begins. Raises NotRecorded."""
         if not self._required or call.tool.internal:
             return
         if call.tool.reads_only:
@@ -83,7 +83,7 @@ class Recorder:
             raise self._refusal(f"{call.tool.name} wasn't run")
 
     def call_ended(self, call: Call, result: Json | None, error: BaseException | None) -> None:
-        """Record one run of a tool. A call that ended in a question to its client isn't over. Where
+        """Record one run of a tool. A call that ended in a question to its client isn't over. If
         records are required and this one can't be kept, the call gets an error in place of its
         answer."""
         if call.tool.internal or (isinstance(error, InputRequired) and not call.noted):
@@ -165,14 +165,14 @@ class Recorder:
     def answered_here(
         self, id: str, request: PeerRequest, tool: str, arguments: Json, answer: str
     ) -> None:
-        """Record a call that was answered without the host. Raises NotRecorded where records are
+        """Record a call that was answered without the host. Raises NotRecorded if records are
         required."""
         self._record_here(id, request, tool, arguments, "ok", result=answer)
 
     def refused_here(
         self, id: str, request: PeerRequest, tool: str, arguments: Json, error: CallboardError
     ) -> None:
-        """Record a call to a tool that doesn't exist. Raises NotRecorded where records are
+        """Record a call to a tool that doesn't exist. Raises NotRecorded if records are
         required."""
         ending = {"error_code": error.code, "error_message": error.message}
         self._record_here(id, request, tool[:128], arguments, "error", **ending)
@@ -218,7 +218,7 @@ def _who(request: PeerRequest) -> dict[str, Any]:
 
 
 def _kept(result: Json) -> Any:
-    """Return the call's result, or, for a failed call, the facts that the tool's author needs."""
+    """Return the call's result, or, for a failed call, the details that the tool's author needs."""
     if not result.get("isError"):
         return result.get("structuredContent")
     _, *rest = [part["text"] for part in result["content"] if part["type"] == "text"] or [""]

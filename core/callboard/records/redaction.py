@@ -24,8 +24,8 @@ MAX_DEPTH = 64
 PLAIN = 16
 PLAIN_TEXT = 256
 MAX_INT = 2**63
-#: Maximum number of argument names that are remembered. There is a limit because clients choose
-#: them.
+#: Maximum number of argument names that are remembered. There is a limit because clients choose the
+#: names.
 MAX_NAMES = 1024
 SECRET = "[redacted]"
 ADDRESS = "[redacted address]"
@@ -52,8 +52,8 @@ _SEP = r"(?:/|\\{1,4}|%(?:25)?2F|%(?:25)?5C)"
 _SLASH = r"%(?:25)?2[Ff]"
 #: The beginning of a path that isn't inside another path.
 _START = r"(?:(?<![A-Za-z0-9_.~-])|(?<=%2[Ff])|(?<=%252[Ff]))"
-#: Parameters that give access in the query of a URL: signatures, and the values that they are made
-#: from.
+#: Parameters that grant access in the query of a URL: signatures, and the values from which they
+#: are made.
 _SIGNS = (
     r"(?:x-(?:amz|goog|oss|cos)-(?:signature|credential|security-token)|sig|signature|sign|"
     r"key-pair-id|policy|awsaccesskeyid|googleaccessid|ossaccesskeyid|key|code|jwt|hash|hmac)"
@@ -129,8 +129,8 @@ class Redactor:
         self._hidden: set[str] = set()
 
     def hide(self, secret: str) -> None:
-        """Redact this string everywhere. For tokens, which have no recognizable form. Call it on
-        the thread that records."""
+        """Redact this string everywhere. This is meant for tokens, which have no recognizable form.
+        Call it on the thread that records."""
         if secret in self._hidden:
             return
         self._hidden.add(secret)
@@ -155,7 +155,7 @@ class Redactor:
         return _homes().sub("~", text)
 
     def value(self, value: Any, depth: int = 0) -> Any:
-        """Return a JSON value with every string redacted, and without values of secrets."""
+        """Return a JSON value with every string redacted, and without the values of secrets."""
         if isinstance(value, str):
             return self.text(value)
         if depth > MAX_DEPTH:
@@ -239,7 +239,7 @@ class Redactor:
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
     """Return the patterns and their replacements. They are compiled when a text first
     looks as if it might match one."""
-    # No pattern repeats without bound before it is sure of a match, because the text may be
+    # No pattern has an unbounded repetition before its match is certain, because the text may be
     # hostile.
     return (
         (
@@ -273,7 +273,8 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
             SECRET,
         ),
         (
-            # password=…, d["api_key"] = '…', \\"token\\": \\"…\\": the name stays, the value goes.
+            # password=…, d["api_key"] = '…', \\"token\\": \\"…\\": the name is kept, and the value
+            # is replaced.
             re.compile(
                 rf"""({_KEYS_IN_TEXT}[\\"'\]]{{0,4}}\s{{0,8}}[:=,]?\s{{0,8}})(\\?["'])(?:(?!\2).)+\2""",
                 re.I,
@@ -308,13 +309,13 @@ def _homes() -> re.Pattern[str]:
         rf"(?:Users|Documents(?: |%(?:25)?20)and(?: |%(?:25)?20)Settings){_SEP})"
         r"(?!(?i:Public|Default|All Users)\b)"
         rf"(?:(?:(?!{_SEP})[^:*?\"<>|\r\n])+(?={_SEP})|(?:(?!{_SEP})[^:*?\"<>|\s',;)])+)"
-        # These are the places that studios, WSL and macOS use for homes. Other places aren't
-        # redacted, because a scene may contain /World/home.
+        # These are the locations that studios, WSL and macOS use for home folders. Other locations
+        # aren't redacted, because a scene may contain /World/home.
         r"|(?<![A-Za-z0-9_.~-])"
         r"(?:/(?:var|export|net|nfs|private|cygdrive/[a-z]|mnt(?:/[a-z])?|System/Volumes/Data)|"
         r"(?:(?<!:)|(?<=file:))//[A-Za-z0-9._-]{1,255})?"
         r"/(?:homes?|Users)/(?!Shared\b)[^/\\\s\"':,;)\]}]+"
-        # These are the same places as a URL spells them.
+        # These are the same locations, as they are spelled in a URL.
         rf"|{_START}(?:{_SLASH}(?:var|export|net|nfs|private|cygdrive{_SLASH}[a-z]|"
         rf"mnt(?:{_SLASH}[a-z])?|System{_SLASH}Volumes{_SLASH}Data)|"
         rf"(?i:(?<!%3A)(?<!%253A)|(?<=file%3A)|(?<=file%253A)){_SLASH}{_SLASH}"
@@ -327,7 +328,8 @@ def _homes() -> re.Pattern[str]:
 
 @lru_cache(maxsize=4096)
 def names_a_secret(key: str) -> bool:
-    """Return whether a name is that of a secret, in any spelling: apiKey, API_KEY, x-api-key."""
+    """Return whether a name is the name of a secret, in any spelling: apiKey, API_KEY,
+    x-api-key."""
     spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", key[:256])
     words = [word for word in re.split(r"[^a-z0-9]+", spaced.lower()) if word]
     if _SECRET_WORDS.intersection(words):

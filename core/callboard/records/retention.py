@@ -1,4 +1,4 @@
-"""The limits on the age and the size of records."""
+"""Enforces the limits on the age and the size of records."""
 
 from __future__ import annotations
 

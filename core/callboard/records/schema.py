@@ -1,5 +1,5 @@
-"""The database's tables and their migrations, and how a record is written as a journal line
-and as a row."""
+"""The tables of the database and their migrations, and the conversion of records to journal lines
+and rows."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ _FIRST_TABLE = """(
     undo_id TEXT, intent TEXT, trace TEXT,
     missing TEXT, arguments TEXT, result TEXT
 )"""
-#: The columns; a reader makes a temporary table of the same shape.
+#: The columns. A reader makes a temporary table with the same columns.
 TABLE = (
     f"{_FIRST_TABLE[:-2]},\n    holder TEXT, client TEXT,\n"
     "    user TEXT, machine TEXT, app TEXT, scene TEXT, project TEXT\n)"
 )
 _ADDED = ("client", "user", "machine", "app", "scene", "project")
 
-#: Step n takes the schema from version n to n + 1. Steps are added, never changed.
+#: Step n migrates the schema from version n to n + 1. Steps are added, never changed.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
         f"CREATE TABLE calls {_FIRST_TABLE}",
@@ -90,8 +90,8 @@ VERSION = len(MIGRATIONS)
 
 @lru_cache(maxsize=64)
 def insert(columns: tuple[int, ...], rows: int, table: str = "calls") -> str:
-    """Return the statement that adds this many rows of these columns, which are numbers in
-    :data:`COLUMNS`. A row whose call is already in the table is left out."""
+    """Return the statement that adds this many rows with these columns, which are given by their
+    indices in :data:`COLUMNS`. A row whose call is already in the table is left out."""
     filled = ", ".join(COLUMNS[number] for number in columns)
     row = f"({', '.join('?' * len(columns))})"
     return f"INSERT OR IGNORE INTO {table} ({filled}) VALUES {', '.join([row] * rows)}"
@@ -138,7 +138,7 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
     runs before the call is answered, so parts that many calls share are encoded once."""
     message, intent, missing = call.error_message, call.intent, call.missing
     code, queue, main = call.error_code, call.queue_ms, call.main_thread_ms
-    # None is checked here rather than in the functions: calling a function that isn't in the
+    # None is handled here and not in the functions: calling a function that isn't in the
     # processor's cache costs more than the function's work.
     who = (
         call.client_name,
@@ -164,7 +164,7 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
     )
     arguments = "" if call.arguments is None else redactor.json(call.arguments)
     result = redactor.json(call.result) if with_result and call.result is not None else ""
-    # JSON holds no raw tab, so the long parts needn't be parsed to be stored.
+    # JSON contains no raw tabs, so the long parts can be split off and stored without being parsed.
     return f"{head}\t{arguments}\t{result}\n".encode("ascii")
 
 
@@ -190,7 +190,8 @@ def plain_line(
     """Return the journal line of a call with a :func:`plain_middle`, in a quarter of the time
     that :func:`to_line` takes. ``call_id`` is one of ours, ``place`` is a CallPlace's
     :func:`names`, and ``arguments`` comes from :meth:`Redactor.json`."""
-    # Whole numbers with an exponent, because floats take three times as long to format.
+    # Times are written as integers with an exponent, because floats take three times as long to
+    # format.
     return (
         f'["{call_id}",{int(started * 1e6)}e-6,{int(seconds * 1e6)}e-3,{middle},'
         f"{int(queue_seconds * 1e6)}e-3,{int(main_seconds * 1e6)}e-3,"
@@ -229,7 +230,8 @@ def to_row(line: bytes) -> list[Any] | None:
     except ValueError:
         return None
     if isinstance(row, list) and len(row) < len(COLUMNS) - 2 - len(CallPlace._fields):
-        # The line was written before calls had a place and a client, or even a holder.
+        # The line is from a version whose records had no context and no client, or not even a
+        # holder.
         if len(row) == len(COLUMNS) - 4 - len(CallPlace._fields):
             row.insert(_HOLDER, None)
         row.insert(_CLIENT, None)
@@ -239,7 +241,8 @@ def to_row(line: bytes) -> list[Any] | None:
     if row[_MISSING] is not None:
         row[_MISSING] = _encode(row[_MISSING])
     if "\\ud" in head:
-        # A client may send half a surrogate pair; SQLite takes only text that UTF-8 can express.
+        # A client may send half a surrogate pair, but SQLite accepts only text that UTF-8 can
+        # express.
         row = [
             item.encode("utf-8", "replace").decode() if isinstance(item, str) else item
             for item in row

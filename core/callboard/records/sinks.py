@@ -1,4 +1,4 @@
-"""The places that the setting ``records_to`` names: a file of JSON lines, a syslog, or an
+"""The destinations that the ``records_to`` setting can name: a file of JSON lines, a syslog, or an
 OpenTelemetry collector. Most servers send records nowhere and never load this module."""
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ FORMS = (
 )
 #: The facility local0 with the severities *informational* and *notice*.
 _INFO, _NOTICE = 134, 133
-#: Maximum number of bytes in a message to a syslog, which may cut longer ones. The fields that
-#: describe what the call did are left out first.
+#: Maximum number of bytes in a message to a syslog, which may cut longer ones. If a message is too
+#: long, these fields are left out, in this order.
 _MESSAGE = 7_000
 _LEFT_OUT = ("result", "arguments", "error_message", "intent")
 #: The sockets of the machine's own syslog, on Linux and on macOS.
 _OWN = ("/dev/log", "/var/run/syslog")
 _PORTS = {"syslog": 514, "syslog+tcp": 601}
-#: Seconds that a connection may take.
+#: Maximum number of seconds to wait for a connection.
 _PATIENCE = 10.0
 
 
@@ -55,7 +55,7 @@ def exporters(
         try:
             yield Exporter(folder, sink_of(address))
         except ValueError as error:
-            log.warning("records are not sent: %s (see the setting records_to)", error)
+            log.warning("records are not sent: %s (see the records_to setting)", error)
 
 
 def sink_of(address: str) -> Sink:
@@ -67,7 +67,7 @@ def sink_of(address: str) -> Sink:
     if parts.scheme in _PORTS:
         return SyslogSink(address, parts)
     if parts.scheme == "otlp":
-        from callboard.records.otlp import OtlpSink  # This needs additional packages.
+        from callboard.records.otlp import OtlpSink  # This import needs additional packages.
 
         return OtlpSink(address)
     raise ValueError(f"'{address[:200]}' isn't an address for records; write {FORMS}")
@@ -83,7 +83,8 @@ def json_of(record: CallRecord, leave_out: Sequence[str] = ()) -> str:
 
 class FileSink:
     """Appends a line of JSON for each record to a file. ``{user}`` and ``{machine}`` in its path
-    stand for this user's and this machine's name, so that each has a file of its own."""
+    stand for the names of this user and this machine, so that each user and machine can have a
+    separate file."""
 
     batch, every, longest_wait = 500, 2.0, 60.0
 
@@ -112,7 +113,7 @@ class FileSink:
                 while data:
                     data = data[os.write(descriptor, data) :]
             except OSError:
-                # Half a batch would be repeated by the next attempt.
+                # The next attempt would repeat a partly written batch.
                 os.ftruncate(descriptor, size)
                 raise
         finally:
@@ -120,7 +121,8 @@ class FileSink:
 
 
 class SyslogSink:
-    """Sends a message for each record to this machine's syslog, or by RFC 5424 to another's."""
+    """Sends a message for each record to the syslog of this machine, or, by RFC 5424, to that of
+    another machine."""
 
     batch, every, longest_wait = 100, 2.0, 60.0
 

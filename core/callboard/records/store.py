@@ -1,5 +1,5 @@
 """The store of calls. By the time a call is answered, its record is safe even if the process is
-killed. Storing it is cheap, and doesn't make the call fail, unless the setting ``records`` is
+killed. Storing a record is cheap, and can't make the call fail unless the ``records`` setting is
 ``required``.
 
 :meth:`Store.record` appends one line to a journal and returns; one writer thread folds the journal
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: Seconds that the writer waits for more records before it folds, so that it wakes up at most twice
-#: a second.
+#: Number of seconds that the writer waits for more records before it folds, so that it wakes up at
+#: most twice a second.
 GATHER = 0.5
-#: Maximum seconds that the writer waits while calls keep coming, because folding slows them down.
+#: Maximum number of seconds that the writer waits while calls keep arriving, because folding slows
+#: them down.
 BUSY = 5.0
 #: Maximum number of bytes that wait to be folded, however busy the server is.
 BACKLOG = 2**19
@@ -56,9 +57,9 @@ def default_folder() -> Path:
 class Store:
     """The records of this process, in a folder shared with the other processes of this machine.
 
-    With ``results``, the calls' results are kept too, so that an exporter can send them. ``warn``
-    is called with a sentence when records can't be written to disk, on the thread that notices
-    this.
+    If ``results`` is true, the results of calls are also kept, so that an exporter can send them.
+    ``warn`` is called with a sentence when records can't be written to disk, on the thread that
+    notices this.
     """
 
     def __init__(
@@ -99,10 +100,10 @@ class Store:
         self._database: Database | None = None
 
     def hiding(self, find: Callable[[str], T], own: str | None) -> Callable[[str], T]:
-        """Return ``find``, the function that returns a token's holder, with one addition: each
-        token that has a holder is hidden in every later record. Also hides ``own``, this server's
-        token. Tokens have no recognizable form. Call it where calls are recorded: on the server's
-        loop."""
+        """Return a wrapper of ``find``, the function that returns the holder of a token. The
+        wrapper hides each token that has a holder in every later record, because tokens have no
+        recognizable form. Also hides ``own``, this server's token. Call it where calls are
+        recorded: on the server's loop."""
         if own is not None:
             self._redactor.hide(own)
 
@@ -141,7 +142,7 @@ class Store:
             with_result = self.results or call.outcome == "error"
             line = schema.to_line(call, self._redactor, with_result=with_result)
         except Exception:  # The call is answered even if its record can't be written.
-            _log.exception("a call of %.80r could not be recorded", call.tool)
+            _log.exception("a call to %.80r could not be recorded", call.tool)
             return False
         return self._keep(line)
 
@@ -283,13 +284,14 @@ class Store:
                 return
 
     def _size(self) -> int:
-        """The bytes that wait to be folded."""
+        """The number of bytes that wait to be folded."""
         journal = self._journal
         return 0 if journal is None else journal.size - journal.folded
 
     def _round(self) -> bool:
         """Fold this process's journal and abandoned ones. Return whether that worked."""
-        # Imported here, because it loads SQLite, and a server answers before its writer needs that.
+        # Imported here, because it loads SQLite, which the writer needs only after the server has
+        # begun to answer.
         from callboard.records.database import StorageFailure, is_damaged, is_locked
 
         with self._lock:
@@ -361,7 +363,7 @@ class Store:
         return False
 
     def _begin_again(self) -> None:
-        """Start again after the folder was deleted while in use, which the user may do."""
+        """Start again after the user deleted the folder while it was in use."""
         self._leave_database()
         with self._lock:
             journal, self._journal, self._writable = self._journal, None, False
@@ -389,7 +391,7 @@ class Store:
         if folded:
             journal.path.unlink(missing_ok=True)
 
-    # From any thread, under the lock
+    # Called from any thread, with the lock held
 
     def _revive(self) -> None:
         """Make the journal writable again, and write the records in memory to it."""
@@ -437,5 +439,6 @@ def _begins_well(path: Path) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """Return only the reason, because an OSError's own text includes the path."""
+    """Return only the reason for the error, because the full text of an OSError includes the
+    path."""
     return getattr(error, "strerror", None) or str(error)

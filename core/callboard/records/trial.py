@@ -16,8 +16,8 @@ _BYTES = STEP
 
 
 def record_trouble(folder: Path) -> str | None:
-    """Return why a server couldn't keep records in ``folder``, or None. Write a file as a server
-    would, and remove it again."""
+    """Return why a server couldn't keep records in ``folder``, or None. This writes a file as a
+    server would, and then removes the file."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         journal = Journal(folder)
