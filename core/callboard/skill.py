@@ -1,5 +1,5 @@
-"""The names that skills import: helpers for reading back, framing and importing, and ports'
-types."""
+"""The names that skills import: helpers for reading back, framing and importing, and the types of
+the ports."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 of a panel's actions.
 
 Only a client that proves that it speaks for the artist gets an answer (``clients/artist_key.py``).
-A client's token alone isn't enough, and neither is the instance's own.
+A client's token alone isn't enough, and neither is the instance's own token.
 """
 
 from __future__ import annotations

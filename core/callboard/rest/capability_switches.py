@@ -1,5 +1,5 @@
-"""The routes through which clients read the capabilities that this host offers, and through which
-the user's commands change them."""
+"""The routes with which clients read the capabilities that this host offers, and with which the
+user's commands turn capabilities on and off."""
 
 from __future__ import annotations
 

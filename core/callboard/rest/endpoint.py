@@ -380,7 +380,7 @@ class RestEndpoint:
         )
 
     async def _handle(self, asked: ReadRequest, method: str, **params: Any) -> Json:
-        """Return MCP's answer to the method."""
+        """Return the result of the MCP method."""
         headers, holder = asked.incoming.headers, asked.incoming.holder
         agent = headers.get("user-agent", "")
         if TRACE in headers:
@@ -396,7 +396,7 @@ def _asker(asked: ReadRequest) -> Owner:
 
 @contextmanager
 def _missing_is_404() -> Iterator[None]:
-    """Turn a failed look-up into a 404."""
+    """Turn a failed lookup into a 404."""
     try:
         yield
     except InvalidParams as error:

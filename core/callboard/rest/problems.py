@@ -1,4 +1,5 @@
-"""Errors of the REST interface: problem details (RFC 9457) with our code and data."""
+"""The errors of the REST interface, as problem details (RFC 9457) with callboard's code and
+data."""
 
 from __future__ import annotations
 
@@ -42,12 +43,12 @@ _STATUSES: tuple[tuple[type[CallboardError], int], ...] = (
 
 
 class NotFound(InvalidParams):
-    """The path names something that doesn't exist."""
+    """Raised when the path refers to something that doesn't exist."""
 
 
 class Unacceptable(PeerError):
-    """The request can't be served as it was sent. ``status`` says what is wrong with the
-    request."""
+    """Raised when the request can't be served as it was sent. ``status`` is the HTTP status that
+    describes the problem."""
 
     def __init__(self, status: int, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,5 @@
-"""The table of REST routes, and the code that reads requests. It uses no sockets and no server."""
+"""The table of REST routes, and the code that reads requests. This module uses no sockets and no
+server."""
 
 from __future__ import annotations
 
@@ -19,8 +20,8 @@ from callboard.transport.http.incoming_request import IncomingRequest
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter in the path or the query. With ``as_json``, the parameter's text is a JSON
-    value."""
+    """One parameter in the path or the query. If ``as_json`` is true, the text of the parameter is
+    a JSON value."""
 
     name: str
     description: str
@@ -34,7 +35,7 @@ class Parameter:
         return Validator(self.schema, name=self.name)
 
     def read(self, text: str) -> Any:
-        """Return the value. Raises InvalidParams."""
+        """Return the value of the parameter. Raises InvalidParams."""
         value: Any = text
         if self.as_json:
             try:

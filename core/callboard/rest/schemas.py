@@ -1,4 +1,4 @@
-"""The schemas of REST requests and answers, for the OpenAPI document."""
+"""The schemas of REST requests and responses, for the OpenAPI document."""
 
 from __future__ import annotations
 

@@ -1,2 +1,2 @@
-"""The self-test, which tries callboard's features in an empty scene of this application and reports
+"""The self-test, which tests callboard's features in an empty scene in this application and reports
 the results."""

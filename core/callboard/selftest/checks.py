@@ -1,5 +1,5 @@
-"""The checks of the self-test, in their order. Importing and exporting come first, because some
-plug-ins fail only the first time that they are used in a session."""
+"""The checks of the self-test, in their order. Importing and exporting are tested first, because
+some plug-ins fail only the first time that they are used in a session."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ from callboard.ports.look import Look
 from callboard.selftest.pictures import figures, figures_of, why_blank, why_not_gray
 from callboard.selftest.trial import GONE, Findings, Trial
 
-#: Seconds that the artist's actions last, and that a dialog may take to open.
+#: Seconds that the simulated actions of the artist last, and that a dialog may take to open.
 ACTING, OPENING = 1.5, 5.0
 #: Seconds: the delay up to which an undo counts as reported in time, the delay up to which it
 #: counts as reported at all, and the longest visit to the main thread that doesn't count as slow.
 REPORTED, LATE, SLOW = 0.25, 3.0, 1.0
-#: The number of measurements, the seconds between two, and the picture's size in pixels.
+#: The number of measurements, the seconds between two of them, and the size of the picture in
+#: pixels.
 TIMES, PAUSE, WIDE, HIGH = 60, 0.02, 160, 120
 #: A linear gray, and its usual value in a picture.
 GRAY, GRAY_SHOWN = 0.18, 118
@@ -34,7 +35,7 @@ GRAY, GRAY_SHOWN = 0.18, 118
 
 @dataclass(frozen=True)
 class SelfCheck:
-    """One check. ``use`` says what its findings are good for."""
+    """One check. ``use`` describes the purpose of its findings."""
 
     name: str
     title: str
@@ -166,7 +167,7 @@ async def _undo_reports(trial: Trial, into: Findings) -> None:
         raise NotOffered(f"{trial.host.identity.name} has no undo")
     by_hand, reports = trial.act("undo"), []
     path, _ = await trial.step("cube", lambda: editor.create("cube", "Undone", {"size": 2.0}))
-    await asyncio.sleep(2 * REPORTED)  # The reports of the new cube come first.
+    await asyncio.sleep(2 * REPORTED)  # The reports of the new cube arrive first.
     # Some applications don't report which step was undone, but all report that the scene changed.
     unwatch = [
         trial.host.watch(lambda event: reports.append(perf_counter())),
@@ -219,9 +220,9 @@ async def _dialog(trial: Trial, into: Findings) -> None:
 async def _calls_for(
     trial: Trial, seconds: float, kind: Work, *, until_held: bool = False
 ) -> tuple[list[float], str]:
-    """For that many seconds, make calls that do nothing. With ``until_held``, go on for longer if
-    none has been held up. Return the milliseconds that each took, and what held them up, in the
-    artist's words."""
+    """Make calls that do nothing, for that many seconds. If ``until_held`` is true, continue for
+    longer if no call has been held up. Return the duration of each call in milliseconds, and the
+    cause of the delay in the artist's words."""
     waits: list[float] = []
     words, began = "", perf_counter()
     while perf_counter() - began < (OPENING if until_held and not words else seconds):
@@ -243,7 +244,8 @@ async def _captures(trial: Trial, into: Findings) -> None:
     pictures = {key: trial.host.ports.get(key) for key in (names.VIEWPORT, names.LOOK)}
     if not any(pictures.values()):
         raise NotOffered(f"{trial.host.identity.name} has no view here")
-    # A view from anywhere near shows some of a ball of this size, but not one color alone.
+    # A view from anywhere nearby shows part of a ball of this size, and the picture then has more
+    # than one color.
     await trial.step("ball", lambda: editor.create("sphere", "Shown", {"radius": 8.0}))
     states = ["as it was"]
     if "window" in trial.host.acts:

@@ -1,5 +1,5 @@
 """Turns a report into data for the test doubles: facts in the form of ``tests/hosts/facts``, and
-the switches that make a double behave as badly as that application did."""
+the switches that make a double misbehave in the same way as that application."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Renders the self-test's report as one self-contained page: no script, no font and no network."""
+"""Renders the self-test's report as one self-contained page, without scripts, fonts or network
+access."""
 
 from __future__ import annotations
 
@@ -42,7 +43,7 @@ def page(report: Json, summary: str) -> str:
         f"{report['system']}, Python {report['python']}, windows drawn by {report['toolkit']}",
         "the session's first act" if report["first_act"] else "calls had changed the scene before",
     )
-    # Faults come first, because they are what a reader can act on.
+    # Faults are listed first, because a reader can act on them.
     order = ("fault", "ok", "not offered")
     checks = sorted(report["checks"], key=lambda check: order.index(check["outcome"]))
     main = f"""<h1>{_text(title)}</h1>

@@ -35,7 +35,7 @@ def figures_of(picture: Picture) -> Json:
 
 
 def why_blank(of: Json) -> str | None:
-    """Return a sentence on why there seems to be nothing in the picture, or None."""
+    """Return a sentence that explains why the picture seems to be empty, or None."""
     if of.get("alpha") == 0:
         return "it is transparent all over"
     if of["share"] == 1:

@@ -30,7 +30,7 @@ from callboard.selftest.trial import GONE, Findings, Trial
 
 log = logging.getLogger(__name__)
 
-#: The version of the report's format. A different format gets a different number.
+#: The version of the report's format. A changed format gets a new number.
 FORM = 1
 #: The question that the person is asked before the self-test takes over the scene, and the one
 #: before unsaved work is lost.
@@ -40,8 +40,8 @@ ASKED = (
     "until you send it, and has no names and no paths."
 )
 UNSAVED = "The scene has unsaved work, which would be lost."
-#: The findings about a check that has begun, and about those after it, in a report that is kept in
-#: case the application ends.
+#: The findings for a check that has begun, and for the checks after it, in the report that is kept
+#: in case the application ends.
 BEGUN = "the application ended during this check"
 NOT_BEGUN = "not reached: the application ended before this check"
 _PATH = re.compile(r"(?<![\w.])(?:[A-Za-z]:[\\/]|[\\/]{1,2}(?=\w))[^\s'\"<>|]+")
@@ -71,9 +71,9 @@ class SelfTest:
 
     def start(self, ended: Callable[[Path | None, str], None]) -> None:
         """Run the self-test for a person who has agreed to lose any unsaved work, and write the
-        report into callboard's own folder. If the application ends meanwhile, the report so far is
-        there. ``ended`` is called on the main thread with the page, or None, and with a sentence.
-        Call it on any thread."""
+        report into callboard's own folder. If the application ends before the test does, the folder
+        contains the report so far. ``ended`` is called on the main thread with the page, or None,
+        and with a sentence. Call it on any thread."""
 
         async def keep(report: Json) -> Path:
             return await asyncio.to_thread(written, report, data_folder() / "self-tests")
@@ -193,7 +193,7 @@ class SelfTest:
         if outcomes and not gone:
             try:
                 await trial.main(new_scene, "change")
-            except Exception as error:  # This mustn't lose what the checks found.
+            except Exception as error:  # A failure here must not lose the findings.
                 broke = sentence_of(error)
                 into.faults.append(f"the scene couldn't be emptied afterwards: {broke}")
                 outcomes[-1] = _outcome(check, into)
@@ -215,13 +215,14 @@ def _outcome(check: SelfCheck, into: Findings) -> Json:
 
 
 def impersonal(value: Any, application: str = "") -> Any:
-    """Return the report without paths, and without the user's and the machine's names. The words
-    of ``application`` stay, because a user called Max would take them from 3ds Max."""
+    """Return the report without paths, and without the names of the user and the machine. Words in
+    ``application`` are kept, because otherwise the name of a user called Max would also be removed
+    from "3ds Max"."""
     clean = Redactor().text
     known = {platform.node(), platform.node().partition(".")[0], Path.home().name}
     own = application.lower().split()
     names = [name for name in known if len(name) > 1 and name.lower() not in own]
-    # The longest comes first, because a machine's name begins its name with the domain.
+    # The longest name is tried first, because a machine's full name begins with its short name.
     words = "|".join(map(re.escape, sorted(names, key=len, reverse=True))) or "(?!)"
     named = re.compile(rf"(?<!\w)(?:{words})(?!\w)", re.IGNORECASE)
 
@@ -229,7 +230,7 @@ def impersonal(value: Any, application: str = "") -> Any:
         if isinstance(each, str):
             return named.sub("[name]", _PATH.sub("[path]", clean(each)))
         if isinstance(each, dict):
-            # The keys are our own words, except in what the application said of itself.
+            # The keys are callboard's own, except in the data that comes from the application.
             return {
                 without(key) if foreign else key: without(one, foreign or key == "data")
                 for key, one in each.items()

@@ -1,4 +1,4 @@
-"""The application under test, as the checks reach it, and the findings of one check."""
+"""The application under test, as the checks access it, and the findings of one check."""
 
 from __future__ import annotations
 

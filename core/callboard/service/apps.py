@@ -1,4 +1,4 @@
-"""MCP Apps: our pages that a client shows beside a tool's answer (SEP-1865, 2026-01-26).
+"""MCP Apps: callboard's pages, which a client shows next to a tool's answer (SEP-1865, 2026-01-26).
 
 The only page is a clickable picture of the scene. A client that doesn't declare the extension isn't
 offered the page. It gets the tool's text and picture as usual.

@@ -1,4 +1,4 @@
-"""Makes served resources from a skill's file of resources."""
+"""Makes served resources from the file in which a skill declares them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_BYTES = 10 * 2**20
 def declared_resources(
     skill: SkillMetadata, find: Callable[[ToolDeclaration], Entry]
 ) -> list[ServedResource]:
-    """Return the skill's resources. A wrong entry is logged and the others are served. ``find``
+    """Return the skill's resources. Invalid entries are logged, and all others are served. ``find``
     finds a function in the skill's scripts."""
     resources, failures = read_resources(skill)
     for failure in failures:

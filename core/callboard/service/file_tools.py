@@ -1,6 +1,6 @@
 """``files__list``, ``files__read`` and ``files://{id}``, which give agents the workspace's files.
 
-They are the files that installed bundles receive, under the same ids.
+These files and their ids are the same as those that installed bundles receive.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ def file_tools(workspaces: Callable[[], Workspaces]) -> list[Tool]:
 
 
 def file_template(workspaces: Callable[[], Workspaces]) -> ServedResource:
-    """Return the resource template over the same files."""
+    """Return the resource template for the same files."""
 
     def read(id: str, _workspace_roots: WorkspaceRoots | None = None) -> Resource:
         from callboard.bundles.files.host_resources import HostResourceNotFound, ResponseTooLarge

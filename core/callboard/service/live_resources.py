@@ -158,7 +158,7 @@ def _scene_resources(host: Host) -> list[ServedResource]:
             raise ResourceNotFound(f"scene://object/{name}") from None
 
     def object_names(argument: str, typed: str) -> list[str]:
-        # The names as last read, because completion can't wait for the main thread.
+        # The names that were last read, because completion can't wait for the main thread.
         return _starting(typed, names)
 
     return [

@@ -10,7 +10,7 @@ from callboard.errors import ResourceNotFound
 from callboard.protocol.subscriptions import Subscriptions
 from callboard.service.resources import ResourceRegistry, ServedResource
 
-#: Seconds within which several changes to the scene become one notification.
+#: Number of seconds within which several changes to the scene are combined into one notification.
 SCENE_PAUSE = 0.2
 
 
@@ -25,7 +25,7 @@ class ResourceUpdates:
         loop: asyncio.AbstractEventLoop,
         by_tools: Changes[[str]],
     ) -> None:
-        """``by_tools`` reports the URI of each changed resource, on the loop."""
+        """``by_tools`` reports, on the loop, the URI of each resource that a tool changed."""
         self._resources = resources
         self._subscriptions = subscriptions
         self._loop = loop
@@ -33,8 +33,8 @@ class ResourceUpdates:
         by_tools.watch(self._updated_by_tool)
 
     def watch(self) -> Callable[[], None]:
-        """Notify clients about replaced resources from now on. Return a function that stops
-        this."""
+        """Notify clients about replaced resources from now on. Return a function that stops the
+        notifications."""
         return self._resources.replaced.watch(self._replaced)
 
     def scene_changed(self) -> None:

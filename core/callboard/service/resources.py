@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 class ServedResource:
     """One resource, or a template for many if ``uri`` has ``{variables}``.
 
-    ``read`` is called with the template's variables. It may take ``ctx``, and returns text, bytes
+    ``read`` is called with the template's variables. It may accept ``ctx``, and returns text, bytes
     or a :class:`callboard.content.Resource`. ``affinity`` sets the thread that it runs on.
     """
 
@@ -141,8 +141,8 @@ _LONGEST_URI = 4096
 
 
 def _variables_in(template: str, uri: str) -> dict[str, str] | None:
-    """Return the values of the template's variables in ``uri``, each as long as possible, or None
-    if the URI doesn't match.
+    """Return the values of the template's variables in ``uri``, or None if the URI doesn't match.
+    Each value is as long as possible.
 
     A regular expression with several variables could take hours for a crafted URI. This takes one
     pass over the URI for each part of the template.
@@ -151,8 +151,8 @@ def _variables_in(template: str, uri: str) -> dict[str, str] | None:
     parts = re.split(r"\{(\+?[A-Za-z_][A-Za-z0-9_]*)\}", template)
     if len(uri) > _LONGEST_URI or not uri.startswith(parts[0]):
         return None
-    # For each part, last to first, and each position: where the part ends if it starts there and
-    # the rest of the URI matches.
+    # For each part, from last to first, and each position in the URI: the position where the part
+    # ends, if the part can start at the first position and the rest of the URI matches.
     ends: list[int | None] = [None] * len(uri) + [len(uri)]
     all_ends = []
     for index, part in reversed(list(enumerate(parts))):
@@ -232,8 +232,8 @@ class ResourceRegistry:
         self.replace([], list(resources))
 
     def take(self, gone: Sequence[str], listed: Sequence[ListedResource]) -> list[str]:
-        """Offer the resources that a bundle's server lists, in place of its former URIs ``gone``. A
-        URI that is already taken is skipped. Return the offered URIs."""
+        """Offer the resources that a bundle's server lists, in place of its former ones, whose URIs
+        are ``gone``. A URI that is already in use is skipped. Return the offered URIs."""
         free = [one for one in listed if one.uri in gone or one.uri not in self._resources]
         for one in listed:
             if one not in free:

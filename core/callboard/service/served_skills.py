@@ -110,7 +110,7 @@ def _described(skill: SkillMetadata, paths: list[str]) -> Json | None:
 
 
 def _frontmatter(data: bytes) -> object:
-    # Imported here because they bring YAML, which most starts don't need.
+    # Imported here because these modules load YAML, which most servers never need.
     from callboard.ground import safe_yaml
     from callboard.skills.frontmatter import split_frontmatter
 

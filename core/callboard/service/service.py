@@ -46,7 +46,8 @@ T = TypeVar("T")
 
 Method = Callable[[PeerRequest], Awaitable[Json]]
 
-#: Maximum number of times that one request reads the prompts if they keep changing meanwhile.
+#: Maximum number of times that one request reads the prompts if they keep changing while it reads
+#: them.
 READINGS = 3
 
 _HOW_TO_WORK = (
@@ -103,7 +104,8 @@ class Service:
         self._recorder = recorder
         self._capture_missing = capture_missing
         self._capture_intent = capture_intent
-        #: Returns a sentence about each thing that isn't kept because of a problem with the disk.
+        #: Returns a sentence about each kind of data that isn't kept because of a problem with the
+        #: disk.
         self.not_kept: Callable[[], list[str]] = list
         self._extensions = [TASKS]
         self._methods: dict[str, Method] = {
@@ -275,8 +277,9 @@ class Service:
             raise
 
     def _take_request(self, request: PeerRequest) -> Json:
-        """Record and acknowledge an agent's report of a missing capability. It is never dispatched.
-        Arguments aren't validated: a badly written request is still a request."""
+        """Record and acknowledge an agent's report of a missing capability. The report is never
+        dispatched, and its arguments aren't validated, because even a badly written report is
+        useful."""
         arguments = request.params.get("arguments")
         if self._recorder is not None:
             self._recorder.answered_here(
@@ -292,7 +295,7 @@ class Service:
 
     def _start_job(self, request: PeerRequest, tool: Tool, arguments: Json) -> Json:
         """Return a handle at once: a task if the client supports tasks, or a job's id."""
-        # Refuse the call now, not in the job.
+        # The call is refused here and not in the job.
         self.dispatcher.admit(tool)
         job = self.jobs.start(
             request, tool.name, lambda own: self.dispatcher.call(own, tool, arguments)

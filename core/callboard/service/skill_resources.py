@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 class SkillResources:
     """Serves the resources of loaded skills. It must be made after ``skills``, which has the
-    scripts and must notice the catalog's changes first. Use it from any thread."""
+    scripts and must be notified of the catalog's changes first. Use it from any thread."""
 
     def __init__(
         self, catalog: SkillCatalog, skills: LoadedSkills, registry: ResourceRegistry
@@ -28,7 +28,7 @@ class SkillResources:
         self.close: Callable[[], None] = catalog.watch(self._changed)
 
     def _changed(self, change: CatalogChange) -> None:
-        """Update the resources, under the catalog's lock. A URI that is already taken is
+        """Update the resources, under the catalog's lock. A URI that is already in use is
         skipped."""
         gone = [uri for name in change.unloaded for uri in self._served.pop(name, ())]
         add: list[ServedResource] = []
@@ -48,6 +48,6 @@ class SkillResources:
     def _declared(self, skill: SkillMetadata) -> list[ServedResource]:
         if not skill.resources:
             return []
-        from callboard.service.declared_resources import declared_resources  # Few skills need it.
+        from callboard.service.declared_resources import declared_resources  # Few skills need this.
 
         return declared_resources(skill, partial(self._skills.entry, skill.name))

@@ -5,9 +5,9 @@ The machine's policy locks every setting that it contains: see :func:`under_poli
 where that is decided. Otherwise the first of these sources that has a value for a setting counts:
 the command line (in an application, what the artist chose there), ``CALLBOARD_<NAME>``, the files
 that ``CALLBOARD_SETTINGS`` names, the site's file for the project that ``CALLBOARD_PROJECT`` names,
-the user's file, the site's file. The sources' folders of skills and denied capabilities are
-combined instead, and ``strict`` stays strict: no source below a site can allow what it forbids. A
-settings file is never read merely because it lies next to a scene.
+the user's file, the site's file. The skill folders and the denied capabilities of all sources are
+combined instead, and ``strict`` in any source wins: no source below a site can allow what the site
+forbids. A settings file is never read merely because it lies next to a scene.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from callboard.settings.known import ServerSetting as ServerSetting
 log = logging.getLogger(__name__)
 
 FILE = "settings.yaml"
-#: The value of ``records`` with which a call that can't be recorded is refused.
+#: The value of ``records`` that causes a call to be refused if it can't be recorded.
 REQUIRED = "required"
 _PROJECT = r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}"
 _MOST_BYTES = 2**20
@@ -69,7 +69,7 @@ OTHER_VARIABLES = (
     "CALLBOARD_TOKEN",
 )
 _PREFIX = "CALLBOARD_"
-#: The minimum similarity, from 0 to 1, at which a name counts as a misspelling of another. The
+#: The minimum similarity, from 0 to 1, at which a name counts as a misspelling of a known name. The
 #: prefix isn't compared.
 _ALIKE = 0.7
 
@@ -83,7 +83,7 @@ class Source(NamedTuple):
     values: Mapping[str, Any]
     forbids: bool = False
     locks: bool = False
-    #: File and line of each folder that the source names.
+    #: The file and the line of each folder that the source names.
     places: Mapping[str, str] = {}
 
 
@@ -114,7 +114,7 @@ def config_from(given: Mapping[str, Any], **others: Any) -> McpHttpConfig:
 
 def under_policy(config: McpHttpConfig) -> McpHttpConfig:
     """Apply what the machine's policy locks and what the site forbids, and return the
-    configuration. Every server calls this, whatever made its configuration. Raises
+    configuration. Every server calls this, however its configuration was made. Raises
     SettingsError."""
     binding = [policy := _policy(), *_of_site()]
     denied = [word for one in binding for word in one.values.get("deny", ())]
@@ -129,7 +129,8 @@ def under_policy(config: McpHttpConfig) -> McpHttpConfig:
     )
     for setting in SETTINGS:
         name = setting.name
-        # The policy's roots are a limit. The settings without a field here are among the locks.
+        # The policy's roots are applied as a limit. Settings that aren't fields of the
+        # configuration are applied as locks.
         if name in policy.values and hasattr(config, name) and name != "roots":
             here = Source("here", {name: getattr(config, name)})
             config = replace(config, **{name: _settle(setting, [policy, here]).value})
@@ -151,8 +152,8 @@ def _locks(policy: Source, binding: list[Source]) -> PolicyLocks:
 
 
 def needs_restart(old: McpHttpConfig, new: McpHttpConfig) -> str:
-    """Return why a server with the configuration ``old`` can't go on under ``new``, which the
-    machine's policy has changed, or an empty string if it can."""
+    """Return the reason why a server with the configuration ``old`` can't continue with ``new``,
+    which the machine's policy has changed. Return an empty string if it can."""
     policy = _policy()
 
     def differs(name: str) -> bool:
@@ -169,7 +170,8 @@ def needs_restart(old: McpHttpConfig, new: McpHttpConfig) -> str:
 
 
 def why_off() -> str | None:
-    """Return why the machine's policy doesn't let anything serve, or None. Raises SettingsError."""
+    """Return the reason why the machine's policy doesn't let any server run, or None. Raises
+    SettingsError."""
     policy = _policy()
     return switched_off(policy.label) if policy.values.get("enabled") is False else None
 
@@ -227,7 +229,7 @@ def unknown_project() -> str | None:
     path = site / "projects" / f"{project}.yaml"
     try:
         stems = [] if path.is_file() else [each.stem for each in path.parent.glob("*.yaml")]
-    except OSError:  # Reading the settings reports the error.
+    except OSError:  # The error is reported when the settings are read.
         return None
     known = sorted(stem for stem in stems if re.fullmatch(_PROJECT, stem))
     if not known:
@@ -325,7 +327,7 @@ def _policy() -> Source:
             raise PolicyError(error.message) from None
         folders = [value] if isinstance(value, str) else value
         if setting.kind in PATHS and not all(Path(each).is_absolute() for each in folders):
-            # A user's environment decides where `~` and a relative path lead.
+            # The meaning of `~` and of a relative path depends on the user's environment.
             raise PolicyError(f"{where}: {name} must be full paths in a policy")
         if value in _NO_LOCK.get(name, ()):
             raise PolicyError(f"{where}: {name} can't be locked at {value}, which forbids nothing")
@@ -335,7 +337,7 @@ def _policy() -> Source:
 def _from(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for setting in SETTINGS:
         text = "" if setting.policy_only else environ.get(setting.variable, "").strip()
-        # Skill discovery reads this variable itself, for every host, along with dcc-mcp's.
+        # Skill discovery reads this variable, and those of dcc-mcp, for every host.
         if text and setting.name != "skill_paths":
             value: Any = text
             if setting.kind in (*PATHS, "words"):

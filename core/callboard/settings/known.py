@@ -40,8 +40,9 @@ _WORDS: dict[str, tuple[bool | str, ...]] = {
 
 
 class ServerSetting(NamedTuple):
-    """One setting. ``name`` is the name of McpHttpConfig's field. If ``adds`` is true, all sources'
-    values are combined. ``policy_only`` settings may only be set in the machine's policy."""
+    """One setting. ``name`` is the name of the field in McpHttpConfig. If ``adds`` is true, the
+    values from all sources are combined. ``policy_only`` settings may only be set in the machine's
+    policy."""
 
     name: str
     kind: Kind

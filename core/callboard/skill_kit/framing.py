@@ -66,8 +66,8 @@ def framed(
 
 def filled(camera: Rows, fov: Sequence[float], points: Sequence[Point]) -> list[float]:
     """Return how far the points reach from the picture's middle, as fractions of half its width and
-    half its height: more than 1 is out of view. Raises HostError when an object is behind the
-    camera."""
+    half its height. A fraction above 1 is out of view. Raises HostError when an object is behind
+    the camera."""
     wide, high = (tan(radians(angle) / 2) for angle in fov)
     parts = [0.0, 0.0]
     for point in points:

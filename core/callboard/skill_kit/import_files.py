@@ -1,4 +1,4 @@
-"""Imports other programs' files through the port ``exchange``, and checks the result. For bundled
+"""Imports files of other programs through the ``exchange`` port, and checks the result. For bundled
 skills, on the main thread. Paths must be absolute, and already checked against the roots. Raises
 HostError."""
 

@@ -95,7 +95,7 @@ def difference(before: Picture, after: Picture) -> tuple[Picture, Json]:
 
 def numbers_of(picture: Picture) -> Json:
     """Return fractions from 0 to 1: ``mean`` brightness, ``contrast`` (its standard deviation),
-    ``empty`` (like most of the picture's border), ``dark`` and ``bright`` (clipped)."""
+    ``empty`` (similar to most of the picture's border), ``dark`` and ``bright`` (clipped)."""
     pixels = _sampled(picture)
     lights = [(54 * r + 183 * g + 19 * b) / 65280 for r, g, b in pixels]
     mean = sum(lights) / len(lights)
@@ -115,7 +115,7 @@ def numbers_of(picture: Picture) -> Json:
 
 
 def _sampled(picture: Picture) -> list[tuple[int, int, int]]:
-    """Return every pixel, or every nth, spread over all rows and columns."""
+    """Return every pixel, or every nth pixel, spread over all rows and columns."""
     count = picture.width * picture.height
     # A step that divides the width would sample only a few columns.
     step = max(1, count // _SAMPLE)

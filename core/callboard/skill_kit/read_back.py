@@ -1,5 +1,5 @@
-"""Checks that the host did what it was asked to do, based on its later reports. For bundled skills.
-Use it from any thread, but read from the host on the main thread."""
+"""Checks that the host did what it was asked to do, by reading the scene back afterwards. For
+bundled skills. Use it from any thread, but read from the host on the main thread."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from callboard.ground.matrices import compose
 
 
 class NotVerified(HostError):
-    """The scene isn't as requested. The call fails, so the host restores the previous state."""
+    """Raised when the scene isn't as requested. The call fails, so the host restores the previous
+    state."""
 
 
 def expect(right: bool, what: str, asked: object, actual: object) -> None:
@@ -38,7 +39,7 @@ def all_near(a: Sequence[float], b: Sequence[float], tolerance: float = 1e-4) ->
 
 def alike(asked: Any, actual: Any, absolute: float = 1e-3) -> bool:
     """Return whether a number, or each of a list, is as requested, within a thousandth or within
-    ``absolute``. An actual None is never as requested."""
+    ``absolute``. An actual value of None is never as requested."""
     if actual is None:
         return False
     if not isinstance(asked, list):
@@ -64,9 +65,9 @@ def done(
     created: Sequence[str] = (),
     doubt: str | None = None,
 ) -> Json:
-    """Return a change's answer, with the present state under ``kind``. The answer says that the
-    change isn't verified if ``doubt`` is given or the entry has a doubt, because the next load may
-    show something else."""
+    """Return the answer to a change, with the current state under ``kind``. The answer says that
+    the change isn't verified if ``doubt`` is given or the entry has a doubt, because the next load
+    may show something else."""
     doubt = doubt or entry.get("doubt")
     return {
         "changed": [*changed],

@@ -1,5 +1,5 @@
-"""Creates and changes materials through the port, with a check of each change. For bundled skills,
-on the main thread. Raises NotVerified when the result isn't as requested."""
+"""Creates and changes materials through the ``materials`` port, and checks each change. For bundled
+skills, on the main thread. Raises NotVerified when the result isn't as requested."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def space_of(slot: str) -> ColorSpace:
 
 
 def put_texture(port: Any, path: str, slot: str, texture: Texture | None) -> None:
-    """Let the picture drive the slot. None removes the slot's picture."""
+    """Make the picture drive the slot. None removes the slot's picture."""
     port.set_texture(path, slot, texture)
     _expect_texture(port.get(path)["textures"].get(slot), texture, slot)
 

@@ -1,5 +1,5 @@
-"""Changes the scene's environment through the port of lights, with a check of the result. For
-bundled skills, on the main thread."""
+"""Changes the scene's environment through the ``lights`` port, and checks the result. For bundled
+skills, on the main thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Converts a type annotation in a script's syntax tree to JSON Schema. Runs nothing."""
+"""Converts a type annotation in a script's syntax tree to JSON Schema. It runs none of the script's
+code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tools of the skill ``animation``. Each tool that changes something checks the result."""
+"""The tools of the ``animation`` skill. Each tool that changes something checks the result."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def set_timeline(
 def list_keys(
     ctx: Any, name: str | None = None, offset: int = 0, limit: int = 200
 ) -> Generator[None, None, Json]:
-    """List one object's keys; or, in slices, everything that has keys."""
+    """List the keys of one object or, in slices, everything that has keys."""
     if name is not None:
         return _keys_of(ctx, name, offset, limit)
     port, reader = ctx.port("animation"), ctx.port("scene.read")
@@ -79,7 +79,7 @@ def _animated(port: Any, names: Sequence[str]) -> Iterator[Json | None]:
     for name in names:
         try:
             frames = [key["frame"] for key in port.keys(name)]
-        except HostError:  # The object may be gone since.
+        except HostError:  # The object may have been deleted.
             frames = []
         if frames:
             start, end = min(frames), max(frames)

@@ -19,7 +19,7 @@ MODELS = frozenset(suffix for suffixes in SUFFIXES.values() for suffix in suffix
 PICTURES = frozenset({".png", ".jpg", ".jpeg", ".exr", ".tif", ".tiff", ".webp", ".tga"})
 HDRIS = frozenset({".hdr", ".exr"})
 PREVIEWS = frozenset({".png", ".jpg", ".jpeg", ".webp"})
-#: The words for each of a material's maps in file names, where they precede the resolution.
+#: The words in file names that identify each map of a material. They precede the resolution.
 MAPS: Mapping[str, tuple[str, ...]] = {
     "color": ("diff", "diffuse", "albedo", "basecolor", "base_color", "col", "color", "colour"),
     "normal": ("nor_gl", "normalgl", "normal_gl", "normal_opengl", "normal", "nor", "nrm"),
@@ -87,7 +87,7 @@ class Asset:
 
 
 def plain(name: str) -> bool:
-    """Return whether every application takes this file or folder name literally."""
+    """Return whether every application treats this file or folder name literally."""
     return 0 < len(name) <= 255 and not _ODD.search(name)
 
 

@@ -75,7 +75,7 @@ def asset(folder: Path, id: str) -> Asset:
 
 
 def _assets_of(where: Path, names: list[str], above: str) -> Iterable[Asset]:
-    """Return the assets of one folder, whose path below the library is ``above``."""
+    """Return the assets in one folder, whose path below the library is ``above``."""
     if MANIFEST in names:
         return [read_manifest(where / MANIFEST, above or where.name)]
     return _sizes_by_name(where, names, above)

@@ -1,7 +1,7 @@
 """Reads the list of assets, and each asset's files, from Poly Haven's public API. Runs off the main
 thread.
 
-A server's answer isn't trusted, so every text, number, name and address in it is checked.
+The server's answers aren't trusted, so every text, number, name and address in them is checked.
 """
 
 from __future__ import annotations

@@ -21,8 +21,8 @@ from callboard.skill import (
 from ._asset import Asset
 from ._folder import asset, library
 
-#: The slots that each map drives, and the map's channel for each: in an ARM map, green is roughness
-#: and blue is metalness.
+#: The slots that each map drives, and the channel of the map for each slot: in an ARM map, green is
+#: roughness and blue is metalness.
 _SLOTS = {
     "color": (("color", None),),
     "arm": (("roughness", "g"), ("metalness", "b")),
@@ -38,8 +38,8 @@ _WHY_NOT = {
     "displacement": "no slot takes it",
     "specular": "it belongs to another kind of shader",
 }
-#: Factor by which a model may differ from the size that its provider states before the import is
-#: reported as doubtful.
+#: Factor by which a model may differ from the size that its provider states. Beyond that, the
+#: import is reported as doubtful.
 _TOLERANCE = 1.5
 #: Arguments that apply only to assets of one kind.
 _ABOUT = {"parent": "model", "objects": "textures", "uv_scale": "textures"} | dict.fromkeys(

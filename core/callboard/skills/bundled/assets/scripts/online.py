@@ -73,7 +73,9 @@ def download(
     name = f"{id}_{resolution}"
     target = Path(folder, name)
     if target.resolve() != Path(folder).resolve() / name:
-        raise HostError(f"'{name}' in that folder is a link to another place; give another folder")
+        raise HostError(
+            f"'{name}' in that folder is a link to a different place; give another folder"
+        )
     downloaded = not target.exists()
     if downloaded:
         data = _preview(port, preview)
