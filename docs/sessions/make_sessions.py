@@ -356,7 +356,7 @@ def bring_in(blender: FakeClient) -> Session:
         why="The seat in the scene, in meters, with Z up:",
     )
     it.note(f"So the seat is {found['bounds']['max'][2]:.2f} m above the ground.")
-    it.call(blender, "viewport__look", stool_look(), why="How it looks:")
+    it.call(blender, "viewport__look", stool_look(), why="A picture of the result:")
     it.keep("a stool with an oak seat")
     return it
 
@@ -383,12 +383,19 @@ def check(blender: FakeClient) -> Session:
     seen["frame"] = ["Top", "Leg_0", "Leg_1", "Leg_2"]
     before = it.call(blender, "viewport__look", seen)["id"]
     rules = ["inside_out", "floating", "doubles"]
-    found = it.call(blender, "check__run", {"rules": rules}, why="What is wrong:")["findings"]
+    why = "A check for three kinds of mistakes:"
+    found = it.call(blender, "check__run", {"rules": rules}, why=why)["findings"]
     for finding in found:
         it.note(f"`{finding['rule']}`, {finding['object']}: {finding['why']}")
         if finding["rule"] == "floating":
             down = {"name": "Bowl", "translate": [0, 0, 0.8]}
-            it.call(blender, "scene__transform", down, "verified", why="Onto the table:")
+            it.call(
+                blender,
+                "scene__transform",
+                down,
+                "verified",
+                why="The bowl is moved onto the table:",
+            )
         elif fix := finding.get("fix"):
             it.call(
                 blender,
@@ -504,7 +511,8 @@ def thumbnails(blender: FakeClient, work: Path, env: dict[str, str]) -> Session:
     words[4] = f"'{words[4]}'"
     shown = f"callboard batch {' '.join(words[:5])} --json '{json.dumps(asked)}'"
     it.note(
-        f"One command and one Blender for all six: `{shown}` → `{done.stdout.splitlines()[-1]}`"
+        "One command and one Blender process for all six:"
+        f" `{shown}` → `{done.stdout.splitlines()[-1]}`"
     )
     pictures = [Image.open(work / "thumbs" / f"{name}.png") for name, *_ in ASSETS]
     it.keep("six small pictures: a ball, a cone, a crate, …", *pictures, columns=3)
