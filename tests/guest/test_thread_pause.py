@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from guest_rig import Guest, InThread, guest_on
 from callboard.guest.loop import STAND_IN
 from callboard.guest.thread_pause import PausableEvent, PythonPermit, ThreadPause, breathe, go_on
 from callboard.guest.turn import Interrupted, Interruptible
+from callboard.guest.wake import wakeable
 from callboard.guest.workers import Workers
 from callboard_testing.fake_host import DEADLINE, HostThread
 from waiting import until
@@ -222,6 +224,74 @@ def test_a_breath_that_is_interrupted_ends_with_everybody_standing(
         assert not threading.Event().wait(LONG)
         assert one.rounds == before
     one.more()
+
+
+needs_an_alarm = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no alarm")
+
+
+@pytest.fixture
+def alarm_is_free() -> Iterator[None]:
+    """Free the alarm, which pytest-timeout may have taken for this test."""
+    handler, timer = signal.getsignal(signal.SIGALRM), signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGALRM, handler)
+    signal.setitimer(signal.ITIMER_REAL, *timer)
+
+
+@needs_an_alarm
+def test_a_long_pause_lets_them_run_at_intervals(
+    alarm_is_free: None, sitter: Callable[[float | None], Sitter]
+) -> None:
+    one, undo = sitter(0.001), wakeable()
+    try:
+        for _ in range(2):
+            with ThreadPause():
+                for _ in range(2):
+                    one.more()
+            assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
+    finally:
+        undo()
+    assert signal.getsignal(signal.SIGALRM) is signal.SIG_DFL
+
+
+@needs_an_alarm
+def test_what_is_asked_in_such_a_moment_ends_the_code_and_the_pause(
+    alarm_is_free: None, sitter: Callable[[float | None], Sitter]
+) -> None:
+    one, undo, code = sitter(0.001), wakeable(), Interruptible()
+
+    def endless() -> None:
+        with ThreadPause():
+            one.more()
+            threading.Timer(0, code.ask).start()
+            while True:
+                pass
+
+    try:
+        with pytest.raises(Interrupted):
+            code.run(endless)
+    finally:
+        undo()
+    one.more()
+
+
+@needs_an_alarm
+def test_an_applications_own_alarm_is_left_alone(
+    alarm_is_free: None, sitter: Callable[[float | None], Sitter]
+) -> None:
+    sounded: list[int] = []
+    signal.signal(signal.SIGALRM, lambda number, _: sounded.append(number))
+    one, undo = sitter(0.001), wakeable()
+    try:
+        with ThreadPause():
+            signal.setitimer(signal.ITIMER_REAL, 2 * LONG)
+            before = one.rounds
+            until(lambda: sounded, "the application's alarm")
+            assert one.rounds == before
+    finally:
+        undo()
+    assert sounded == [signal.SIGALRM]
 
 
 def test_a_thread_that_hangs_is_waited_for_once() -> None:

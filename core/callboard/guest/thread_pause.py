@@ -5,10 +5,15 @@ An application may run Python on its main thread without holding the interpreter
 a :class:`PythonPermit`, a lock that it holds except while it waits, and the main thread takes all
 of these locks. The main thread waits for at most ``PATIENCE``, because a host that is stuck would
 be worse.
+
+A pause can last as long as the application runs the user's code. While that code is Python, the
+others are safe whenever the main thread waits inside it. So a signal's handler, which runs there,
+lets them run for a moment at regular intervals. Windows has no such signal.
 """
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,11 +22,16 @@ from typing import Any
 
 #: Maximum seconds that the main thread waits for the others.
 PATIENCE = 0.05
+#: In a long pause, the seconds until the others may run, between these moments, and for how long.
+FIRST_MOMENT, NEXT_MOMENT, MOMENT = 0.1, 0.15, 0.02
+ALARM = getattr(signal, "SIGALRM", None)
 
 _permits: list[PythonPermit] = []
 #: The locks that the main thread holds, or is about to take.
 _held: list[PythonPermit] = []
 _stander = 0
+#: True while the others run in the middle of a pause.
+_breathing = False
 
 
 def _always() -> bool:
@@ -169,47 +179,81 @@ class ThreadPause:
     thread."""
 
     def __enter__(self) -> None:
-        global _stander
         self._outer = not _held
-        if not self._outer:
-            return
-        _stander = threading.get_ident()
-        until = monotonic() + PATIENCE
-        try:
-            _held.append(_login)
-            _login._lock.acquire(timeout=PATIENCE)
-            for permit in list(_permits):
-                _held.append(permit)
-                if not permit.take(until):
-                    _held.remove(permit)
-        except BaseException:
-            go_on()
-            raise
+        if self._outer:
+            _stop_the_others()
+            self._alarmed = _set_alarm()
 
     def __exit__(self, *_: object) -> None:
         if self._outer:
+            if self._alarmed:
+                _end_alarm()
             go_on()
+
+
+def _stop_the_others() -> None:
+    global _stander
+    _stander = threading.get_ident()
+    until = monotonic() + PATIENCE
+    try:
+        _held.append(_login)
+        _login._lock.acquire(timeout=PATIENCE)
+        for permit in list(_permits):
+            _held.append(permit)
+            if not permit.take(until):
+                _held.remove(permit)
+    except BaseException:
+        go_on()
+        raise
 
 
 def breathe(seconds: float) -> None:
     """Let the threads run for ``seconds`` in the middle of a pause. Runs on the main thread while
-    it runs Python. Does nothing when there is no pause."""
-    if not _held or _stander != threading.get_ident():
+    it runs Python. Does nothing when there is no pause, or inside another call of this function."""
+    global _breathing
+    if _breathing or not _held or _stander != threading.get_ident():
         return
     ending: BaseException | None = None
-    go_on()
+    _breathing = True
     try:
+        go_on()
         sleep(seconds)
     except BaseException as error:
         ending = error
     while True:
         try:
-            ThreadPause().__enter__()
+            _stop_the_others()
+            _breathing = False
             break
         except BaseException as error:  # The pause must be in force again before anything ends.
             ending = error
     if ending is not None:
         raise ending
+
+
+def take_a_moment(number: int, frame: object) -> None:
+    """Let the threads run for a moment. The handler of ``ALARM``."""
+    breathe(MOMENT)
+    for _ in range(2):
+        pass  # The jump of this loop is an instruction at which a requested exception arrives.
+
+
+def _set_alarm() -> bool:
+    """Have the alarm sound during this pause, unless other code uses it. Return whether it will."""
+    global _breathing
+    _breathing = False
+    if ALARM is None or signal.getsignal(ALARM) is not take_a_moment:
+        return False
+    if signal.getitimer(signal.ITIMER_REAL)[0]:
+        return False
+    signal.setitimer(signal.ITIMER_REAL, FIRST_MOMENT, NEXT_MOMENT)
+    return True
+
+
+def _end_alarm() -> None:
+    # Code that ran during the pause may have set a timer, with a handler for it.
+    if ALARM is not None and signal.getsignal(ALARM) is take_a_moment:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def go_on() -> None:

@@ -1,11 +1,12 @@
-"""The signal that ends the main thread's waits, such as ``time.sleep``.
+"""The signals that end the main thread's waits and pauses. Windows has neither.
 
 A requested exception arrives between two instructions, so it can't arrive while Python waits inside
-one. A signal's handler runs even then. By default, programs ignore ``SIGURG``. Windows has no such
-signal, so a wait on Windows runs to its end.
+one, such as ``time.sleep``. The handler of ``SIGURG`` runs even then. By default, programs ignore
+that signal. On Windows, a wait runs to its end.
 
-While callboard's threads stand still, none of them can request anything. Then another process sends
-the signal, and the handler lets the threads run for a moment.
+While callboard's threads stand still, none of them can request anything. An alarm lets them run for
+a moment at regular intervals. If the application has an alarm of its own, another process can send
+``SIGURG``, whose handler lets the threads run for longer.
 """
 
 from __future__ import annotations
@@ -16,10 +17,10 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 
-from callboard.guest.thread_pause import breathe
+from callboard.guest.thread_pause import ALARM, breathe, take_a_moment
 
 _SIGNAL = getattr(signal, "SIGURG", None)
-#: The thread that has the handler, while a server runs.
+#: The thread that has the handlers, while a server runs.
 _woken: int | None = None
 
 
@@ -34,16 +35,21 @@ def _arrive(number: int, frame: object) -> None:
 
 
 def wakeable() -> Callable[[], None]:
-    """Allow this thread's waits to be ended, if this is Python's main thread and the application
-    has no handler of its own. Return a function that undoes this; call that function on the same
-    thread."""
+    """Allow this thread's waits and pauses to be ended, if this is Python's main thread and the
+    application has no handlers of its own. Return a function that undoes this; call that function
+    on the same thread."""
     global _woken
     main = threading.main_thread().ident
-    if _SIGNAL is None or threading.get_ident() != main or _woken is not None:
+    if _SIGNAL is None or ALARM is None:
+        return lambda: None
+    if threading.get_ident() != main or _woken is not None:
         return lambda: None
     if signal.getsignal(_SIGNAL) is not signal.SIG_DFL:
         return lambda: None
     signal.signal(_SIGNAL, _arrive)
+    if signal.getsignal(ALARM) is signal.SIG_DFL:
+        signal.signal(ALARM, take_a_moment)
+        signal.siginterrupt(ALARM, False)  # The application's own calls to the system go on.
     _woken = main
 
     def undo() -> None:
@@ -51,6 +57,9 @@ def wakeable() -> Callable[[], None]:
         _woken = None
         if _SIGNAL is not None and signal.getsignal(_SIGNAL) is _arrive:
             signal.signal(_SIGNAL, signal.SIG_DFL)
+        if ALARM is not None and signal.getsignal(ALARM) is take_a_moment:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(ALARM, signal.SIG_DFL)
 
     return undo
 
