@@ -165,7 +165,7 @@ def test_a_host_that_cannot_say_is_busy_until_it_can_and_tells_the_log_once(
         with pytest.raises(HostBusy, match=r"could not name \(RuntimeError\)"):
             refused.result()
         guest.main._patience = main_thread.PATIENCE
-        logged = [one for one in caplog.records if "could not say" in one.getMessage()]
+        logged = [one for one in caplog.records if "could not report" in one.getMessage()]
         assert len(logged) == 1
         held = _submit(guest, lambda: "ran", "read", reasons)
         host.tick_until(lambda: len(reasons) > 1)
