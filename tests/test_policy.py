@@ -208,10 +208,16 @@ def test_doctor_says_what_is_locked_and_by_which_file(
     assert lines["roots"].endswith(f" /shows  LOCKED  ({file}; not environment: /)")
     assert lines["deny"].endswith(f" render, usd  LOCKED  ({file}: render; environment: usd)")
     assert lines["auth"].endswith(f" token  LOCKED  ({file})")
+    assert lines["roots_policy"].endswith(f" strict  LOCKED  ({file})")
     assert "LOCKED" not in lines["port"]
     main(["doctor", "--settings", "--json"])
     rows = json.loads(capsys.readouterr().out)["settings"]
-    assert {row["name"] for row in rows if row["locked"]} == {"deny", "roots", "auth"}
+    assert {row["name"] for row in rows if row["locked"]} == {
+        "deny",
+        "roots",
+        "roots_policy",
+        "auth",
+    }
     policy.file.chmod(0o666)
     assert main(["doctor"]) == 1
     assert f"others than the administrator may write to {policy.file}" in capsys.readouterr().out
@@ -388,6 +394,9 @@ def test_the_server_itself_notices_that_the_policy_is_in_order_again(
 def test_the_list_of_instances_says_why_there_are_none(
     policy: MachinePolicy, capsys: pytest.CaptureFixture[str], text: str, says: str
 ) -> None:
+    policy.write("auth: token\n")
+    main(["doctor"])
+    assert "nothing is running, or has closed its port since" in capsys.readouterr().out
     policy.write(text)
     assert main(["list"]) == 0
     assert says in capsys.readouterr().out

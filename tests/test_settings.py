@@ -134,6 +134,17 @@ def test_what_is_named_must_be_there(
         assert says in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["list"], ["call", "scene__scene_info"]])
+def test_with_a_mistake_in_the_settings_a_search_says_why_nothing_is_running(
+    site: Path, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_files(site, {"settings.yaml": "# Ours\nprot: 1\n"})
+    main(words)
+    shown = capsys.readouterr()
+    assert f"{site / 'settings.yaml'}:2: 'prot' is not a setting" in shown.out + shown.err
+    assert "start Maya" not in shown.out + shown.err
+
+
 def test_doctor_shows_who_decided(
     site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -149,8 +160,11 @@ def test_doctor_shows_who_decided(
     assert lines["deny"].endswith(f" usd, render  (environment: usd; {file}: render)")
     assert lines["roots_policy"].endswith(f" strict  ({file}; not environment: advisory)")
     assert lines["records"].endswith(" true  (default)")
+    assert lines["site"].endswith(f" {site}  (environment)")
     main(["doctor"])
     out = capsys.readouterr().out
+    assert f"the site's folder is {site}, which CALLBOARD_SITE names" in out
+    assert f"logs are kept in {Path(os.environ['CALLBOARD_HOME'], 'logs')}" in out
     assert f"settings from environment, {file}: callboard doctor --settings shows them" in out
     assert str(site / "skills") not in out  # A site may have no skills.
 

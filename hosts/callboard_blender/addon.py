@@ -265,6 +265,9 @@ def register(package: str) -> None:
 def _autostart() -> None:
     if residence.start(_settings(bpy.context)):
         residence.attend()
+    else:
+        # The sidebar, which says the same, may be closed.
+        print(f"callboard: doesn't serve: {residence.problem}", flush=True)
 
 
 def unregister() -> None:

@@ -145,6 +145,19 @@ def test_a_host_that_is_missing_is_told_of_where_no_other_is_served(
     assert [line.partition(" ")[0] for line in lines] == told
 
 
+def test_a_package_goes_only_into_an_installation_of_ones_own(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pxr() -> str:
+        return next(line for _, line in doctor_command.findings() if line.startswith("pxr is not"))
+
+    monkeypatch.setattr(doctor_command, "find_spec", lambda name: None)
+    monkeypatch.setattr(os, "access", lambda path, mode: True)
+    assert "-m pip install" in pxr()
+    monkeypatch.setattr(os, "access", lambda path, mode: False)
+    assert pxr().endswith(f": ask the person who maintains {sys.prefix} to install it")
+
+
 def test_a_home_in_which_nothing_can_be_kept(wrong: Wrong, tmp_path: Path) -> None:
     (tmp_path / "home" / "records").write_text("a file where the folder should be")
     (tmp_path / "home" / "settings.yaml").write_text("records: required\nrecords_to: [nowhere]\n")

@@ -30,7 +30,7 @@ class Layout:
     column = box = row
     @property
     def on(self): return self.enabled and (self.above is None or self.above.on)
-    def label(self, text="", icon=""): self.seen.append(["label", text, True])
+    def label(self, text="", icon=""): self.seen.append(["label", text or icon, True])
     def operator(self, name, text="", icon="", emboss=True):
         self.seen.append([name, text or icon, lambda: self.on])
         return SimpleNamespace()
@@ -92,10 +92,18 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
     gone = f"{DRAWN}answer = drawn(asking.draw_line, None)"
     gui.wait(lambda: gui.run(gone) == [], "the end of the notice")
     mark = gui.run(f"{DRAWN}answer = drawn(asking.draw_mark, None)")
-    assert mark == [["callboard.details", "LINKED", False]], "the mark must keep its place"
+    assert mark == [["label", "LINKED", True]], "the mark must keep its place and must not be dim"
     gui.run("bpy.ops.callboard.end()")
     mark = gui.run(f"{DRAWN}answer = drawn(asking.draw_mark, None)")
-    assert mark == [["callboard.details", "UNLINKED", False]]
+    assert mark == [["label", "UNLINKED", True]]
+    gui.run(
+        "import os\n"
+        "from callboard_blender import addon\n"
+        "os.environ['CALLBOARD_PORT'] = 'many'\n"
+        "addon._autostart()\n"
+        "del os.environ['CALLBOARD_PORT']"
+    )
+    assert "callboard: doesn't serve: CALLBOARD_PORT" in gui.output()
     assert "callboard_addon/" not in gui.output(), "callboard printed a traceback"
 
 

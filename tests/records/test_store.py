@@ -359,7 +359,9 @@ def test_a_folder_that_cannot_be_made_costs_a_warning_and_no_call(tmp_path: Path
     store = Store(folder, warn=warnings.append, retry=0.05, retention=FOREVER)
     store.open()
     calls = [a_call(started=1000.0 + n) for n in range(3)]
-    for call in calls:
+    store.record(calls[0])
+    assert str(store.trouble).endswith("; 1 is in memory only")
+    for call in calls[1:]:
         store.record(call)
     assert store.degraded
     assert not store.flush()
@@ -368,6 +370,7 @@ def test_a_folder_that_cannot_be_made_costs_a_warning_and_no_call(tmp_path: Path
     ]
     assert len(warnings) == 1
     assert "can't be recorded" in warnings[0]
+    assert str(store.trouble).endswith("; 3 are in memory only")
     # Writing works again, so the records that were kept aside are written.
     (tmp_path / "file").unlink()
     until(store.flush, "what was kept aside to be written")

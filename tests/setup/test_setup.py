@@ -226,6 +226,25 @@ def test_clients_that_were_let_in_before_stay(run: Run, home: Path) -> None:
     assert not [key for key in after.keys() - before.keys() if after[key] is not None]
 
 
+def test_the_first_undo_names_the_folders_that_existed_before(run: Run, home: Path) -> None:
+    (data_folder() / "records").mkdir(parents=True)
+    assert run("--yes", "--no-trial")[0] == 0
+    leave = f"leave {data_folder()}: it existed before setup; delete it by hand"
+    assert f"would {leave}" in run("--undo", "--dry-run")[1]
+    status, out, _ = run("--undo", "--yes")
+    assert (status, leave in out) == (0, True)
+    assert (data_folder() / "records").is_dir()
+
+
+def test_doctor_makes_no_folder_that_an_undo_would_leave(
+    run: Run, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = contents(home)
+    main(["doctor"])
+    assert f"records can be kept in {data_folder()}" in capsys.readouterr().out
+    assert contents(home) == before
+
+
 def test_where_nothing_is_it_says_so(
     run: Run, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -254,6 +273,29 @@ def test_what_the_site_serves_is_not_copied(
     assert list((tmp_path / "maya").rglob("*")) == [tmp_path / "maya" / "2026"]
     assert run("--undo", "--yes")[0] == 0
     assert (home / ".cursor" / "mcp.json").read_bytes() == CURSOR
+
+
+def test_what_the_site_lacks_for_blender_is_named(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    site = tmp_path / "site"
+    (site / "blender" / "startup").mkdir(parents=True)
+    (site / "blender" / "startup" / "serve_callboard.py").touch()
+    monkeypatch.setenv("CALLBOARD_SITE", str(site))
+    addon = site / "versions" / "1.2.3" / "blender" / "callboard_addon"
+    for missing in (site / "version", addon):
+        assert main(["doctor"]) == 1
+        wrong = f"WRONG the site's folder doesn't serve Blender, because {missing} is missing"
+        assert wrong in capsys.readouterr().out
+        plan = run("--dry-run")[1]
+        assert (
+            f"copy nothing for blender: the site's folder is meant to serve it, but {missing}"
+            in plan
+        )
+        (site / "version").write_text("1.2.3\n")
+    addon.mkdir(parents=True)
+    assert "doesn't serve Blender" not in (main(["doctor"]), capsys.readouterr().out)[1]
+    assert "copy nothing for blender: the site's folder serves it" in run("--dry-run")[1]
 
 
 def test_a_search_for_bundles_leaves_nothing_of_the_users(
@@ -304,5 +346,6 @@ def test_where_no_client_is_it_says_how_to_name_one(
     )
     _, out, wrong = run("--yes")
     assert "start the application" in out, wrong
+    assert "name your client: `callboard setup --client NAME`" in out
     assert "callboard config other" in out
     assert "restart your clients" not in out

@@ -207,8 +207,8 @@ class Store:
         thread."""
         if self.degraded is None:
             return None
-        waiting = f"; {len(self._memory)} are in memory only" if self._memory else ""
-        lost = f", and {self._lost} are lost" if self._lost else ""
+        waiting = f"; {_are(len(self._memory))} in memory only" if self._memory else ""
+        lost = f", and {_are(self._lost)} lost" if self._lost else ""
         return f"calls aren't recorded in {self.folder} ({self.degraded}){waiting}{lost}"
 
     def flush(self, timeout: float = 5.0) -> bool:
@@ -436,6 +436,10 @@ class Store:
 def _begins_well(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(len(HEADER)) == HEADER
+
+
+def _are(count: int) -> str:
+    return f"{count} {'is' if count == 1 else 'are'}"
 
 
 def _reason(error: Exception) -> str:

@@ -17,8 +17,10 @@ _BYTES = STEP
 
 def record_trouble(folder: Path) -> str | None:
     """Return why a server couldn't keep records in ``folder``, or None. This writes a file as a
-    server would, and then removes the file."""
+    server would, and then removes the file and each folder that it made for it."""
+    absent: list[Path] = []
     try:
+        absent += [each for each in (folder, *folder.parents) if not each.exists()]
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         journal = Journal(folder)
         try:
@@ -33,4 +35,8 @@ def record_trouble(folder: Path) -> str | None:
         return getattr(error, "strerror", None) or str(error)
     except schema.NewerSchema as error:
         return f"{error}; update callboard"
+    finally:
+        with suppress(OSError):  # A server may have begun to keep records there.
+            for each in absent:
+                each.rmdir()
     return None

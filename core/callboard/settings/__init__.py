@@ -124,7 +124,7 @@ def under_policy(config: McpHttpConfig) -> McpHttpConfig:
     config = replace(
         config,
         forbidden=tuple(dict.fromkeys([*config.forbidden, *denied])),
-        always_strict=config.always_strict or strict or "roots" in policy.values,
+        always_strict=config.always_strict or strict,
         locks=_locks(policy, binding),
     )
     for setting in SETTINGS:
@@ -174,6 +174,17 @@ def why_off() -> str | None:
     SettingsError."""
     policy = _policy()
     return switched_off(policy.label) if policy.values.get("enabled") is False else None
+
+
+def why_nothing_starts() -> str | None:
+    """Return the reason why no server can start with these settings, or None. The reason is the
+    machine's policy or a mistake in a setting."""
+    try:
+        why = why_off()
+        sources({})
+    except SettingsError as error:
+        return error.message
+    return why
 
 
 def locked(name: str) -> Any:
@@ -331,6 +342,8 @@ def _policy() -> Source:
             raise PolicyError(f"{where}: {name} must be full paths in a policy")
         if value in _NO_LOCK.get(name, ()):
             raise PolicyError(f"{where}: {name} can't be locked at {value}, which forbids nothing")
+    if "roots" in values:
+        values["roots_policy"] = "strict"
     return Source(f"policy ({written.place})", values, forbids=True, locks=True)
 
 
@@ -348,6 +361,8 @@ def _from(environ: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
             elif setting.kind in ("yes or no", "records") and text != REQUIRED:
                 value = {"1": True, "true": True, "0": False, "false": False}.get(text.lower())
             yield setting.name, checked(setting, value, setting.variable, Path())
+    if site := environ.get("CALLBOARD_SITE"):
+        yield "site", str(path_of(site).absolute())
 
 
 def _number(text: str) -> Any:

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import shlex
 import sys
+import sysconfig
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib.util import find_spec
@@ -16,11 +18,13 @@ from typing import Any
 
 import tornado
 
-from callboard.ground.machine_policy import PolicyError
+from callboard.ground.folders import site_folder
+from callboard.ground.machine_policy import PolicyError, policy_site, written_policy
 from callboard.ground.plain_text import plain
 from callboard.ground.version import __version__
 from callboard.host_kit.headless import pip_install
 from callboard.host_kit.system_libraries import missing_for_blender
+from callboard.records import log_file
 from callboard.records.store import default_folder
 from callboard.skills.discovery import (
     BUNDLED,
@@ -35,8 +39,8 @@ from callboard.transport.instances import Instance, announced, answer_of, folder
 from callboard_programs.cli import app_nap, blender_python, private_folders
 
 _OPTIONAL = {
-    "pxr": f"the OpenUSD host: {pip_install('usd')}",
-    "bpy": f"Blender headless: {pip_install('blender')} on Python 3.11",
+    "pxr": ("the OpenUSD host", pip_install("usd")),
+    "bpy": ("Blender headless", f"{pip_install('blender')} on Python 3.11"),
 }
 #: Maximum number of bytes in a server's answer about its skills.
 _MOST_BYTES = 64 * 2**20
@@ -101,7 +105,7 @@ def findings() -> Iterator[tuple[bool, str]]:
     )
     yield True, f"callboard {__version__}, tornado {tornado.version}"
     there = {module for module in _OPTIONAL if find_spec(module) is not None}
-    for module, purpose in _OPTIONAL.items():
+    for module, (purpose, command) in _OPTIONAL.items():
         if module in there:
             missing_capabilities = missing_for_blender() if module == "bpy" else None
             yield (
@@ -110,12 +114,15 @@ def findings() -> Iterator[tuple[bool, str]]:
                 + (f", but {missing_capabilities}" if missing_capabilities else ""),
             )
         elif not there:
-            yield True, f"{module} is not installed, and only needed for {purpose}"
+            own = os.access(sysconfig.get_path("purelib"), os.W_OK)
+            how = command if own else f"ask the person who maintains {sys.prefix} to install it"
+            yield True, f"{module} is not installed, and only needed for {purpose}: {how}"
     yield from blender_python.findings()
     served: set[str] = set()
     yield from _instances(served)
     yield from _gateway()
     yield from _settings()
+    yield True, f"logs are kept in {log_file.default_folder()}, a file for each instance"
     try:
         yield from _records()
         yield from _skills(served)
@@ -157,7 +164,15 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
                 ),
             )
     if not running:
-        yield True, "nothing is running; start a host, or run `callboard serve`"
+        yield True, f"nothing is running{_closed()}; start a host, or run `callboard serve`"
+
+
+def _closed() -> str:
+    """Return what else may be the reason that no instance is found on a machine with a policy."""
+    with suppress(PolicyError):
+        if written_policy() is None:
+            return ""
+    return ", or has closed its port since the policy changed: then its panel and its log say so"
 
 
 def _settings() -> Iterator[tuple[bool, str]]:
@@ -174,8 +189,26 @@ def _settings() -> Iterator[tuple[bool, str]]:
     else:
         for line in absent(named):
             yield False, line
+        if (site := site_folder()) is not None:
+            by = "CALLBOARD_SITE" if policy_site() is None else "this machine's policy"
+            yield True, f"the site's folder is {site}, which {by} names"
+            yield from _site_part()
         if files:
             yield True, f"settings from {', '.join(files)}: callboard doctor --settings shows them"
+
+
+def _site_part() -> Iterator[tuple[bool, str]]:
+    from callboard_programs.setup.served import missing_part
+
+    if (missing := missing_part()) is not None:
+        yield (
+            False,
+            (
+                f"the site's folder doesn't serve Blender, because {missing} is missing: ask the "
+                "person who maintains the site to install it, or to name another version in the "
+                "site's file version"
+            ),
+        )
 
 
 def _variables() -> Iterator[tuple[bool, str]]:

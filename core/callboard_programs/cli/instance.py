@@ -9,7 +9,7 @@ from typing import NamedTuple
 from callboard.content import Json
 from callboard.errors import HostError
 from callboard.ground.plain_text import plain
-from callboard.settings import why_off
+from callboard.settings import why_nothing_starts
 from callboard.transport.instances import Instance, answer_of, listed
 
 #: Maximum number of bytes in an instance's answer about its tools.
@@ -23,7 +23,7 @@ def choose(wanted: str | None) -> Instance:
     matching = [i for i in running if wanted is None or i.id.startswith(wanted) or i.kind == wanted]
     if len(matching) == 1:
         return matching[0]
-    if not running and (why := why_off()) is not None:
+    if not running and (why := why_nothing_starts()) is not None:
         raise HostError(why)
     if not running:
         raise HostError(

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from time import time
 
 from callboard.ground.plain_text import plain
-from callboard.settings import SettingsError, why_off
+from callboard.settings import why_nothing_starts
 from callboard.transport.instances import ListedInstance, listed
 from callboard_programs.cli.instance import scene_of
 
@@ -43,11 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _why_none() -> str:
-    try:
-        why = why_off()
-    except SettingsError as error:
-        why = error.message
-    if why is not None:
+    if (why := why_nothing_starts()) is not None:
         return f"nothing is running: {why}"
     return "nothing is running; start Maya, Blender … with callboard, or run `callboard serve`"
 

@@ -16,6 +16,7 @@ from callboard_programs.install.hosts import HOSTS
 from callboard_programs.setup.apply import Tell, set_up, watched
 from callboard_programs.setup.backup import Backup, new_kept, only_one, read_kept
 from callboard_programs.setup.plan import Plan, plan
+from callboard_programs.setup.served import why_served
 from callboard_programs.setup.trial_call import try_out
 from callboard_programs.setup.undo import undo
 
@@ -104,18 +105,21 @@ def _done(intended: Plan, kept: Backup, arguments: argparse.Namespace, tell: Tel
     for one in done.clients:
         if one.refused:
             print(f"callboard: left {one.known.title} alone: {plain(one.refused)}", file=sys.stderr)
+    for host in intended.served:
+        tell(f"copied nothing for {host}: {why_served(host)}")
     trial = None
     if client is not None and not arguments.no_trial:
         with watched(done.hosts, kept):
             trial = try_out(client, tell)
         tell(trial)
     steps = ["start the application"] if intended.hosts or intended.served else []
-    for host in intended.served:
-        tell(f"copied nothing for {host}: the site's folder serves it")
     if client is not None:
         steps.append("restart your clients, or have them reload their servers")
     elif not intended.clients:
-        steps.append("let a client in: `callboard config other`")
+        steps.append(
+            "name your client: `callboard setup --client NAME`; if setup doesn't know it, type "
+            "`callboard config other`"
+        )
     tell("; ".join([*steps, "`callboard setup --undo` restores everything"]))
     return {**_outcome(done), "trial": trial}
 

@@ -13,10 +13,10 @@ from callboard.clients.book import ClientBook
 from callboard.clients.kept_tokens import token_of
 from callboard.content import Json
 from callboard.errors import CallboardError, PeerError
-from callboard.ground.folders import site_folder
 from callboard.panel.client_files import formats_allowed, require_allowed
 from callboard_programs.gateway.kept_address import gateway_url
 from callboard_programs.install.hosts import HOSTS, installer
+from callboard_programs.setup.served import is_served, why_served
 
 #: Shown in place of a token that hasn't been made yet.
 _UNMADE = "its own token"
@@ -71,7 +71,7 @@ class Plan:
         lines = [
             f"install callboard into {', '.join(host.versions) or host.host}" for host in self.hosts
         ]
-        lines += [f"copy nothing for {host}: the site's folder serves it" for host in self.served]
+        lines += [f"copy nothing for {host}: {why_served(host)}" for host in self.served]
         for client in self.clients:
             if client.refused:
                 lines.append(f"leave {client.known.title} alone: {client.refused}")
@@ -117,19 +117,12 @@ def plan(hosts: Sequence[str], clients: Sequence[str], gateway: bool) -> Plan:
     if clients:
         known = {name: require_allowed(name) for name in clients}
         here = list(clients)
-    served = tuple(host for host in hosts or HOSTS if _is_served(host))
+    served = tuple(host for host in hosts or HOSTS if is_served(host))
     return Plan(
         [one for one in _hosts(hosts, served) if one.versions],
         [_client(name, known[name].users, gateway) for name in here],
         served,
     )
-
-
-def _is_served(host: str) -> bool:
-    """Return whether the site's folder serves this application, that is, contains a folder with
-    this name."""
-    site = site_folder()
-    return site is not None and (site / host).is_dir()
 
 
 def _hosts(wanted: Sequence[str], served: Sequence[str]) -> list[HostPlan]:

@@ -161,9 +161,13 @@ def _is_users(path: Path) -> bool:
 
 
 def _undo_own(kept: Backup, tell: Tell, dry_run: bool) -> None:
-    """Remove callboard's own folders if setup made them."""
+    """Remove callboard's own folders if setup made them. Name the others: they may contain the
+    records and tokens of clients that were connected before."""
     for folder in (data_folder(), cache_folder()):
-        if str(folder) not in kept.folders or not folder.is_dir():
+        if not folder.is_dir():
+            continue
+        if str(folder) not in kept.folders:
+            tell(f"leave {folder}: it existed before setup; delete it by hand if nobody needs it")
             continue
         users = [name for name in _USERS if _is_users(folder / name)]
         if users:

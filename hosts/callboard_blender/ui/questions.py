@@ -143,12 +143,13 @@ def draw_mark(header: Any, context: Any) -> None:
     """Draw the mark at the start of the 3D view's header, where it is visible even if the sidebar
     is closed. The mark is always there, so nothing next to it moves when a question arrives."""
     drawn.add(heading())
-    asked = bool(residence.snapshot.questions)
     row = header.layout.row()
-    row.alert = row.enabled = asked
-    idle = "UNLINKED" if residence.app is None else "LINKED"
-    icon = "QUESTION" if asked else idle
-    row.operator("callboard.details", text="", icon=icon, emboss=asked)
+    row.alert = bool(residence.snapshot.questions)
+    if row.alert:
+        row.operator("callboard.details", text="", icon="QUESTION")
+    else:
+        # A label is as wide as the button. A disabled button would be dim, as if switched off.
+        row.label(text="", icon="UNLINKED" if residence.app is None else "LINKED")
 
 
 def draw_line(header: Any, context: Any) -> None:
