@@ -104,6 +104,22 @@ def findings() -> Iterator[tuple[bool, str]]:
         + ("" if supported else ": 3.10 to 3.14 are supported; install callboard into one of them"),
     )
     yield True, f"callboard {__version__}, tornado {tornado.version}"
+    yield from _optional()
+    yield from blender_python.findings()
+    served: set[str] = set()
+    yield from _instances(served)
+    yield from _gateway()
+    yield from _settings()
+    yield True, f"logs are kept in {log_file.default_folder()}, a file for each instance"
+    try:
+        yield from _records()
+        yield from _skills(served)
+        yield from _bundles()
+    except PolicyError:
+        return  # The lines about settings explain this.
+
+
+def _optional() -> Iterator[tuple[bool, str]]:
     there = {module for module in _OPTIONAL if find_spec(module) is not None}
     for module, (purpose, command) in _OPTIONAL.items():
         if module in there:
@@ -117,18 +133,6 @@ def findings() -> Iterator[tuple[bool, str]]:
             own = os.access(sysconfig.get_path("purelib"), os.W_OK)
             how = command if own else f"ask the person who maintains {sys.prefix} to install it"
             yield True, f"{module} is not installed, and only needed for {purpose}: {how}"
-    yield from blender_python.findings()
-    served: set[str] = set()
-    yield from _instances(served)
-    yield from _gateway()
-    yield from _settings()
-    yield True, f"logs are kept in {log_file.default_folder()}, a file for each instance"
-    try:
-        yield from _records()
-        yield from _skills(served)
-        yield from _bundles()
-    except PolicyError:
-        return  # The lines about settings explain this.
 
 
 def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
