@@ -237,8 +237,7 @@ class Redactor:
 
 @cache
 def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
-    """Return the patterns and their replacements. They are compiled when a text first
-    looks as if it might match one."""
+    """Return the patterns and their replacements, compiled when the first suspicious text comes."""
     # No pattern has an unbounded repetition before its match is certain, because the text may be
     # hostile.
     return (
