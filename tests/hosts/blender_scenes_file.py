@@ -103,6 +103,57 @@ def test_a_linked_shot_is_explained_as_plain_blender_sees_it(rig: Rig) -> None:
     assert here["linked"] == 1
 
 
+def test_every_purpose_that_fits_has_a_score(rig: Rig) -> None:
+    import bpy
+
+    path = _linked_shot(rig)
+    scene = bpy.context.scene
+    editor = scene.sequence_editor_create()
+    strips = editor.strips if hasattr(editor, "strips") else editor.sequences
+    ending = "length" if bpy.app.version >= (5, 0) else "frame_end"
+    strips.new_effect(name="Sky", type="COLOR", channel=1, frame_start=1, **{ending: 24})
+    bpy.data.texts.new("notes")
+    bpy.ops.wm.save_mainfile()
+    here, there = rig.tool("file__overview"), rig.tool("file__overview", path=path)
+    scores, saved = ({e["guess"]: e["score"] for e in one["purpose"]} for one in (here, there))
+    assert scores == saved
+    assert here["kinds"]["strips"] == there["kinds"]["strips"] == 1
+    assert next(iter(scores)) == "an edit", scores
+    assert {"an assembly of other files", "texturing", "a model", "scripting"} <= set(scores)
+    assert list(scores.values()) == sorted(scores.values(), reverse=True)
+    assert all(0 < score <= 100 for score in scores.values())
+
+
+def test_what_the_inputs_of_geometry_nodes_name_is_found(rig: Rig) -> None:
+    import bpy
+
+    named_by_a_node_input()
+    rig.tool("file__references")
+    assert "Ticket" in rig.tool("scene__get_object", name="Wall", detail=True)["uses"]
+    assert rig.tool("file__overview")["kinds"]["node_setups"] == 1
+    assert bpy.data.objects["Wall"].modifiers[0].node_group.name == "Paste"
+
+
+def named_by_a_node_input() -> None:
+    """Make an object whose geometry nodes use an image as an input."""
+    import bpy
+
+    nodes = bpy.data.node_groups.new("Paste", "GeometryNodeTree")
+    nodes.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    nodes.interface.new_socket("Picture", in_out="INPUT", socket_type="NodeSocketImage")
+    wall = bpy.data.objects.new("Wall", bpy.data.meshes.new("Wall"))
+    bpy.context.scene.collection.objects.link(wall)
+    modifier = wall.modifiers.new("Paste", "NODES")
+    modifier.node_group = nodes
+    key = nodes.interface.items_tree["Picture"].identifier
+    image = bpy.data.images.new("Ticket", 4, 4)
+    image.source, image.filepath = "FILE", "//ticket.png"
+    try:
+        modifier[key] = image
+    except TypeError:  # Since Blender 5.2, modifiers have no custom properties.
+        getattr(modifier.properties.inputs, key).value = image
+
+
 def test_references_are_told_as_a_tree_with_their_users(rig: Rig) -> None:
     path = _linked_shot(rig)
     plain = _plainly(path)

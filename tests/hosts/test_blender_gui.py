@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import inspect
 import shutil
 import struct
 import zlib
@@ -13,6 +14,7 @@ import pytest
 
 from callboard_testing.fake_client import FakeClient
 from hosts.blender_gui_rig import Gui, blender_gui, install, missing, render
+from hosts.blender_scenes_file import named_by_a_node_input
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -120,6 +122,14 @@ def _self_test(gui: Gui, *checks: str) -> None:
     gui.wait(lambda: gui.run("answer = told.done()"), "the self-test")
     ran = [one for one in gui.run("answer = told.result()['checks']") if one["name"] in checks]
     assert [(one["outcome"], one["faults"]) for one in ran] == [("ok", [])] * len(checks)
+
+
+def test_what_the_inputs_of_geometry_nodes_name_is_found(gui: Gui, client: FakeClient) -> None:
+    gui.run(f"{inspect.getsource(named_by_a_node_input)}\nnamed_by_a_node_input()")
+    answer = client.call("file__references")
+    assert not answer.get("isError"), answer
+    (file,) = answer["structuredContent"]["files"]
+    assert (file["path"], file["objects"]) == ("//ticket.png", ["Wall"])
 
 
 @pytest.mark.parametrize("size", [(320, 180), (64, 200), (37, 16)])

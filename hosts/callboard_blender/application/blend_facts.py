@@ -87,6 +87,8 @@ _PACKED = ("packedfile", "packedfiles")
 _FORMATS = {"short": "h", "int": "i", "float": "f", "char": "b"}
 #: The structure that records which file a datablock was appended from.
 _ORIGIN = "LibraryWeakReference"
+#: The structure of a strip in the video editor, under the name that files keep for it.
+_STRIP = "Sequence"
 
 
 class BlendFacts:
@@ -112,12 +114,19 @@ class BlendFacts:
         #: For the text datablock that was read last: the address of the block with its path, and
         #: the datablock's name.
         self._text = (0, "")
+        #: The number of strips in the video editor.
+        self.strips = 0
+        #: The number of scenes with a compositor.
+        self.composited = 0
         origins = {n for n, each in enumerate(self._known) if each.name == _ORIGIN}
-        for code, index, address, content in datablocks(file, origins, (b"TX",)):
+        strips = {n for n, each in enumerate(self._known) if each.name == _STRIP}
+        for code, index, address, content in datablocks(file, origins | strips, (b"TX",)):
             if code == b"ID":
                 self.linked += 1
             elif code == b"DATA" and index in origins:
                 self._name("file", self._value(self._known[index], content, "library_filepath"))
+            elif code == b"DATA" and index in strips:
+                self.strips += 1
             elif code == b"DATA" and address == self._text[0]:
                 self._name("file", os.fsdecode(content.split(b"\0", 1)[0]), self._text[1])
             elif code != b"DATA" and index < len(self._known):
@@ -154,6 +163,9 @@ class BlendFacts:
             self.workspaces.append(name)
         elif code == b"SC":
             self.scenes.append(self._scene(kind, content, name))
+            # Blender 5.0 and later have the first member instead of the others.
+            own = self._value(kind, content, "nodetree") and self._value(kind, content, "use_nodes")
+            self.composited += bool(own or self._value(kind, content, "compositing_node_group"))
 
     def _scene(self, kind: Structure, content: bytes, name: str) -> Json:
         def value(path: str) -> Any:

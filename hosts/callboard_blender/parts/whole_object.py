@@ -234,7 +234,18 @@ def named_by(each: Any) -> Iterator[Any]:
         if target.target is not None:
             yield target.target
     if getattr(each, "type", "") == "NODES":
-        yield from (value for _, value in each.items() if isinstance(value, bpy.types.ID))
+        yield from (value for value in _inputs(each) if isinstance(value, bpy.types.ID))
+
+
+def _inputs(nodes: Any) -> Iterator[Any]:
+    """Yield the values of the inputs of a geometry nodes modifier."""
+    own = getattr(getattr(nodes, "properties", None), "inputs", None)
+    if own is None:  # Before Blender 5.2, they are the modifier's custom properties.
+        yield from (value for _, value in nodes.items())
+        return
+    for prop in own.bl_rna.properties:
+        if prop.type == "POINTER" and prop.identifier != "rna_type":
+            yield getattr(getattr(own, prop.identifier), "value", None)
 
 
 @cache

@@ -62,6 +62,8 @@ class BlenderFile:
                 facts.counts,
                 facts.types,
                 assets=facts.assets,
+                strips=facts.strips,
+                composited=facts.composited,
                 node_setups=facts.node_trees[_GEOMETRY],
             ),
             "heaviest": [{"name": name, "faces": faces} for name, faces in heaviest],

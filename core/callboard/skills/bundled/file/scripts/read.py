@@ -41,12 +41,13 @@ def overview(ctx: Any, path: str | None = None) -> Generator[None, None, Json]:
         for each, state in stated
         if state == "found" and each.kind not in _COMPOSED and (size := _bytes(each.place))
     }
+    textures = len({each.place for each in references if each.kind == "image"})
     largest = sorted(heavy, key=lambda place: -heavy[place])[:_MOST_HEAVY]
     return {
         **facts,
         "heaviest_files": [{"path": place, "bytes": heavy[place]} for place in largest],
         "missing": len({each.place for each, state in stated if state == "missing"}),
-        "purpose": purpose(facts["kinds"]),
+        "purpose": purpose({**facts["kinds"], "textures": textures}),
     }
 
 
