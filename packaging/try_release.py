@@ -40,7 +40,7 @@ def try_wheel(wheel: Path) -> Iterator[str]:
         entry = json.loads(_run([*callboard, "config", "cursor"], home))
         command = entry["mcpServers"]["callboard"]["command"]
         yield f"config cursor starts {Path(command).name}"
-        yield f"gateway serves at {_gateway(callboard, home)}"
+        yield f"gateway is running at {_gateway(callboard, home)}"
 
 
 def try_source(source: Path, wheel: Path) -> Iterator[str]:

@@ -93,7 +93,7 @@ class CALLBOARD_OT_serve(bpy.types.Operator):  # type: ignore[misc]
         # kills Blender without any cleanup.
         before = signal.signal(signal.SIGINT, _end_serving)
         try:
-            print(f"callboard serves at {residence.app.url}; press Ctrl+C to stop", flush=True)
+            print(f"callboard is running at {residence.app.url}; press Ctrl+C to stop", flush=True)
             with suppress(KeyboardInterrupt):
                 residence.serve()
             print("callboard ends")
@@ -267,7 +267,7 @@ def _autostart() -> None:
         residence.attend()
     else:
         # The sidebar, which says the same, may be closed.
-        print(f"callboard: doesn't serve: {residence.problem}", flush=True)
+        print(f"callboard: not serving: {residence.problem}", flush=True)
 
 
 def unregister() -> None:

@@ -82,7 +82,7 @@ class QtPlugIn(ABC):
             self.start()
 
     def unload(self) -> None:
-        """Remove everything of ours from the application. Idempotent."""
+        """Remove everything that callboard added to the application. Idempotent."""
         residence, self.__residence = self.__residence, None
         if residence is None:
             return
@@ -107,7 +107,7 @@ class QtPlugIn(ABC):
             self.say(f"Callboard can't serve: {error}", logging.ERROR)
             return
         self.panels.show_server(server)
-        self.say(f"Callboard serves at {server.url}", logging.INFO)
+        self.say(f"Callboard is running at {server.url}", logging.INFO)
 
     def stop(self) -> None:
         if self.__residence is not None:

@@ -28,7 +28,7 @@ bl_info = {
 _LIB = Path(__file__).parent / "lib"
 
 
-#: False if another copy serves: the site's, or the user's own.
+#: False if another copy is serving: the site's, or the user's own.
 _serves = False
 
 
@@ -36,7 +36,7 @@ def register() -> None:
     global _serves
     other = sys.modules.get("callboard_blender")
     if other is not None:
-        print(f"callboard: {Path(__file__).parent} stays idle, because {other.__file__} serves")
+        print(f"callboard: {Path(__file__).parent} stays idle, because {other.__file__} is serving")
         return
     _serves = True
     if _LIB.is_dir():

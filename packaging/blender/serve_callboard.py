@@ -23,13 +23,13 @@ def register() -> None:
         version = (site / "version").read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         print(
-            f"callboard: doesn't serve, because {site / 'version'} can't be read: {error}",
+            f"callboard: not serving, because {site / 'version'} can't be read: {error}",
             flush=True,
         )
         return
     folder = site / "versions" / version / "blender"
     if not (folder / _NAME).is_dir():
-        print(f"callboard: doesn't serve, because {folder / _NAME} doesn't exist", flush=True)
+        print(f"callboard: not serving, because {folder / _NAME} doesn't exist", flush=True)
         return
     os.environ.setdefault("CALLBOARD_SITE", str(site))
     # The site's copy must be found before the user's own copy of that name.

@@ -23,6 +23,6 @@ def test_list_and_doctor_tell_as_many_as_a_client_lists(
         main(["list", "--json"])
         assert [each["tools"] for each in json.loads(capsys.readouterr().out)] == [count]
         main(["doctor"])
-        assert f"serves {count} tools at" in capsys.readouterr().out
+        assert f"is serving {count} tools at" in capsys.readouterr().out
         health = client.send("GET", path="/v1/healthz")
         assert json.loads(health.body)["tools"] == count

@@ -25,7 +25,9 @@ def told(capsys: pytest.CaptureFixture[str]) -> list[tuple[bool, str]]:
 def test_one_that_runs_and_then_has_ended(capsys: pytest.CaptureFixture[str]) -> None:
     assert told(capsys) == []
     with running_gateway(None) as gateway:
-        assert told(capsys) == [(True, f"the gateway serves at {gateway.url} (pid {os.getpid()})")]
+        assert told(capsys) == [
+            (True, f"the gateway is running at {gateway.url} (pid {os.getpid()})")
+        ]
     ((good, line),) = told(capsys)
     assert good
     assert line.startswith(f"no gateway is running at {gateway.url}, where one ran before")

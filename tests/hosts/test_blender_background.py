@@ -47,9 +47,9 @@ def test_one_ctrl_c_ends_it_in_order(blender_archive: Path, tmp_path: Path) -> N
             lines = []
             for line in process.stdout:
                 lines.append(line)
-                if "callboard serves at" in line:
+                if "callboard is running at" in line:
                     break
-            assert "callboard serves at" in lines[-1], lines
+            assert "callboard is running at" in lines[-1], lines
             process.send_signal(signal.SIGINT)
             rest, _ = process.communicate(timeout=60)
         finally:

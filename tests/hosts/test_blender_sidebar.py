@@ -103,7 +103,7 @@ def test_a_question_shows_in_the_header_and_is_allowed_once_all_of_it_was_shown(
         "addon._autostart()\n"
         "del os.environ['CALLBOARD_PORT']"
     )
-    assert "callboard: doesn't serve: CALLBOARD_PORT" in gui.output()
+    assert "callboard: not serving: CALLBOARD_PORT" in gui.output()
     assert "callboard_addon/" not in gui.output(), "callboard printed a traceback"
 
 

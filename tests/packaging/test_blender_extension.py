@@ -147,7 +147,7 @@ def test_a_site_serves_everybody_the_version_that_its_file_names(
     (site / "blender" / "startup").mkdir(parents=True)
     shutil.copy(addon / "serve_callboard.py", site / "blender" / "startup")
     shutil.copytree(addon, user / "own_copy")
-    for version, says in (("1", "versions/1/"), ("2", "versions/2/"), ("3", "doesn't serve")):
+    for version, says in (("1", "versions/1/"), ("2", "versions/2/"), ("3", "not serving")):
         (site / "version").write_text(f"{version}\n")
         done = subprocess.run(
             [sys.executable, "-c", _SERVED, str(user)],

@@ -33,7 +33,7 @@ TRIED = (
     "install 3dsmax",
     "uninstall 3dsmax",
     "config cursor starts",
-    "gateway serves",
+    "gateway is running",
     "pip builds a wheel",
     "answers as callboard",
 )

@@ -119,7 +119,9 @@ def test_a_stranger_on_an_instances_port_is_shown_no_token(
             with pytest.raises(HostError, match="another program listens"):
                 Client(instance.url, TOKEN, key=TOKEN).__enter__()
             assert main(["call", "scene__scene_info"]) == 3
-        assert "another program listens at the application's address" in capsys.readouterr().err
+        assert (
+            "another program is listening on the application's address" in capsys.readouterr().err
+        )
         stranger.check()
 
 
@@ -138,7 +140,7 @@ def test_an_instance_proves_itself_to_who_knows_its_token_and_to_nobody_else() -
             {},
             {instance_proof.HEADER: "nonce word"},
             {instance_proof.HEADER: instance_proof.Challenge.new("another", port).header},
-            # A challenge that was meant for the instance at another port isn't passed on.
+            # A challenge that was meant for the instance on another port isn't passed on.
             {instance_proof.HEADER: instance_proof.Challenge.new(instance.token, port + 1).header},
         ]
         for each in headers:

@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--debugpy",
         type=port_number,
         metavar="PORT",
-        help="let an editor's debugger attach at this port",
+        help="let an editor's debugger attach to this port",
     )
     parser.add_argument("--verbose", action="store_true", help="log more details")
 
@@ -228,7 +228,7 @@ def _announce(app: Callboard, ready: TextIO, *, quiet: bool) -> None:
     if not quiet:
         count, command = app.service.count_tools(), _command()
         print(
-            f"{identity.name} {identity.version} serves {count} tools at {app.url}\n"
+            f"{identity.name} {identity.version} is serving {count} tools at {app.url}\n"
             f"Connect a client: {command} config claude-code (or cursor, vscode, claude-desktop)\n"
             f"List its tools:   {command} tools\n"
             f"Call a tool:      {command} call scene__scene_info\n"

@@ -19,8 +19,8 @@ HEADER = "Callboard-Challenge"
 #: Maximum number of bytes in an answer.
 MOST_BYTES = 4096
 NOT_PROVED = (
-    "another program listens at the application's address, so nothing was sent there. Start the "
-    "application again"
+    "another program is listening on the application's address, so nothing was sent there. Start "
+    "the application again"
 )
 
 

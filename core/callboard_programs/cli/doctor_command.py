@@ -144,7 +144,7 @@ def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
         instance = entry.instance
         if entry.state == "serving":
             tools = "" if entry.tools is None else f"{entry.tools} tools "
-            yield True, f"{instance.name} serves {tools}at {instance.url} (pid {instance.pid})"
+            yield True, f"{instance.name} is serving {tools}at {instance.url} (pid {instance.pid})"
             yield from _served_skills(instance, served)
             health = answer_of(instance, "GET", "/v1/healthz") or {}
             for sentence in map(str, health.get("not_kept") or ()):
@@ -271,7 +271,7 @@ def _gateway() -> Iterator[tuple[bool, str]]:
     known = [one for one in announced(folder()) if one.is_here]
     running = running_gateway()
     if running is not None:
-        yield True, f"the gateway serves at {running.url} (pid {running.pid})"
+        yield True, f"the gateway is running at {running.url} (pid {running.pid})"
         return
     for one in known:
         if is_alive(one):

@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--listen",
         metavar="ADDRESS",
-        help="also listen at this address for other machines, which need your approval",
+        help="also listen on this address; clients on other machines need your approval",
     )
     parser.add_argument(
         "--certificate", type=Path, metavar="FILE", help="PEM file; by default, one is made"

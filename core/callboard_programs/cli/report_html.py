@@ -201,7 +201,7 @@ def _errors(report: dict[str, Any]) -> str:
     ]
     return _table(
         "Errors",
-        "The same message about another object or number counts as the same error.",
+        "The same message about another object or number is treated as the same error.",
         ("Tool", "Message", "#Code", "#Sessions", "#Times"),
         rows,
         "Nothing failed.",

@@ -129,7 +129,7 @@ class BlenderExchange:
                 with _nodes_kept():
                     run(operator.call, path, "export", filepath=str(written), **options)
                 if not written.is_file() or not is_such(written):
-                    raise HostError(f"Blender wrote nothing that can be read as '{written.name}'")
+                    raise HostError(f"Blender didn't write a readable '{written.name}'")
                 if kind == "gltf":
                     _finish_gltf(written, unit, Path(path).suffix.lower() == ".gltf")
                 files = put_in_place(written, path)
@@ -166,8 +166,8 @@ class BlenderExchange:
 
     @contextmanager
     def _in_object_mode(self) -> Iterator[None]:
-        """Apply the artist's edits, and leave the artist's mode inside the block. None of this
-        counts as a change."""
+        """Apply the artist's edits, and leave the artist's mode inside the block. None of this is
+        recorded as a change."""
         mode = modes.current()
         with self._changes.unnoticed():
             modes.leave()

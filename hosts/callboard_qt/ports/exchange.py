@@ -55,7 +55,8 @@ class ApplicationExchange(ABC):
 
     @abstractmethod
     def _format(self, name: str, suffixes: tuple[str, ...]) -> FileFormat:
-        """Return a format other than USD, with what the application can currently do with it."""
+        """Return a non-USD format, and the operations that the application currently supports for
+        it."""
 
     @abstractmethod
     def _read(self, path: str, kind: str, axes: Axes | None, parent: str | None) -> None:
@@ -112,7 +113,7 @@ class ApplicationExchange(ABC):
             written = Path(apart, Path(path).name)
             self._write(written, kind, objects, axes)
             if not written.is_file() or not is_such(written):
-                raise HostError(f"{self.application} wrote nothing that can be read as {kind}")
+                raise HostError(f"{self.application} didn't write a readable {kind} file")
             counted = self._counted(str(written), kind, axes)
             return put_in_place(written, path), counted
 
