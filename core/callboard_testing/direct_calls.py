@@ -1,4 +1,4 @@
-"""Calls a skill's tools on a host without a server, for a skill's own tests.
+"""Calls a skill's tools on a host directly, without a server, for the skill's own tests.
 
 The script runs as the server would run it. Arguments and answer are checked against the tool's
 schemas. The tool reaches only the ports that it declares. A call that changes the scene is one undo

@@ -30,7 +30,7 @@ from callboard_testing.fakes.undo import FakeUndo
 
 T = TypeVar("T")
 
-#: Seconds that a wait for an event may last before it counts as a failure.
+#: Seconds that a wait for an event may last before it is considered a failure.
 DEADLINE = 20.0
 
 

@@ -80,7 +80,7 @@ class QtHost(host.Host):
         return self.__dialog() or (messages.busy_with() if messages is not None else None)
 
     def rendering(self) -> AbstractContextManager[None]:
-        """Return a context that is entered while a render of ours holds the main thread."""
+        """Return a context that is entered while one of our renders holds the main thread."""
         assert self.__messages is not None
         return self.__messages.during("rendering")
 

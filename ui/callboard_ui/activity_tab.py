@@ -1,4 +1,4 @@
-"""The tab with the running calls and the ended ones, updated live."""
+"""The tab with the running and finished calls, updated live."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ TYPING_MS = 200
 #: Width in ems above which the details are shown next to the list.
 _BESIDE = 50.0
 
-#: Maximum number of ended calls that are kept.
+#: Maximum number of finished calls to keep.
 MOST = 20_000
 
 #: The reserved tool, which every server supports but doesn't list.

@@ -1,4 +1,4 @@
-"""The table model of calls. Running calls are above ended ones, newest first."""
+"""The table model of calls. Running calls are above finished ones, newest first."""
 
 from __future__ import annotations
 
@@ -98,8 +98,8 @@ def changed_row(change: SceneChange) -> CallRow:
 
 
 def ended_row(call: CallRecord, *, here: bool = True) -> CallRow:
-    """Return the row of an ended call, without its arguments and result. They are read only for the
-    call that the artist opens."""
+    """Return the row of a finished call, without its arguments and result. Those are read only for
+    the call that the artist opens."""
     return CallRow(
         call.call_id,
         call.tool,
@@ -188,7 +188,8 @@ class CallsModel(QAbstractTableModel):
 
     def set_running(self, rows: Sequence[CallRow]) -> None:
         """Show these calls as running. Calls that have ended in the meantime stay until
-        :meth:`set_newest` adds them to the ended ones, so that no row disappears and comes back."""
+        :meth:`set_newest` adds them to the finished ones, so that no row disappears and comes
+        back."""
         wanted = {row.id: row for row in rows if row.id not in self._ids}
         for number, row in enumerate(self._running):
             new = wanted.pop(row.id, None)
@@ -210,8 +211,8 @@ class CallsModel(QAbstractTableModel):
                 self.endRemoveRows()
 
     def set_newest(self, rows: Sequence[CallRow]) -> bool:
-        """Put the newest ended calls above the existing ones. If calls in between may be missing,
-        replace the existing ones and return False."""
+        """Put the newest finished calls above the existing ones. If calls in between may be
+        missing, replace the existing ones and return False."""
         joined = any(row.id in self._ids for row in rows)
         if not joined:
             self.clear()

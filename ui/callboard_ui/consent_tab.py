@@ -30,7 +30,7 @@ from callboard_ui.theme import em
 
 
 class ConsentCards(QWidget):
-    """The cards of the waiting questions, oldest first. New cards are added below, so that none
+    """The cards for the waiting questions, oldest first. New cards are added below, so that none
     moves under the pointer."""
 
     def __init__(self, answered: Answered, parent: QWidget | None = None) -> None:

@@ -1,4 +1,4 @@
-"""Reads ended calls from the records, a page at a time, without slowing the writers."""
+"""Reads finished calls from the records, a page at a time, without slowing the writers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FLOOD_PAUSE = 2.0
 
 
 class History:
-    """Pages of ended calls. ``newest`` and ``older`` receive pages of calls. ``failed`` receives
+    """Pages of finished calls. ``newest`` and ``older`` receive pages of calls. ``failed`` receives
     the reason when a read fails. Use it on Qt's thread."""
 
     def __init__(

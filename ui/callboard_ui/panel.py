@@ -43,9 +43,9 @@ ACTIVITY, ROOTS, CAPABILITIES, CONSENT, SKILLS = range(5)
 
 
 class Panel(QWidget):
-    """The panel of one server. While it exists, the artist counts as present, and tools' questions
-    wait for an answer. ``shut`` ends this, as does closing the panel's window or deleting the
-    panel. Use it on Qt's main thread."""
+    """The panel of one server. While it exists, the artist is considered present, and tools'
+    questions wait for an answer. ``shut`` ends this, as does closing the panel's window or deleting
+    the panel. Use it on Qt's main thread."""
 
     def __init__(
         self,

@@ -17,7 +17,7 @@ T = TypeVar("T")
 #: Threads for tools with ``affinity: any``, for our own tools, and for checking paths. If the
 #: threads of one kind are stuck, the others still run.
 WORKERS, OWN_WORKERS, PATH_WORKERS = 4, 2, 2
-#: Seconds that a call waits for a thread before it counts as starving.
+#: Seconds that a call waits for a thread before it is considered starved.
 STARVED = 5.0
 
 

@@ -20,7 +20,7 @@ from callboard.content import Json
 MOST = 1_000
 MOST_OBJECTS = 100
 
-#: Seconds without a change after which the agents' next change begins a new turn.
+#: After this many seconds without a change, the agents' next change begins a new turn.
 PAUSE = 120.0
 #: The tool after which earlier steps can't be undone.
 _OPENS = "scene__open_file"

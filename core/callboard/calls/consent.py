@@ -199,8 +199,8 @@ class ConsentDesk:
             await self._check(call, {subject: tools})
 
     async def ask_about_roots(self, call: Call, folders: list[str]) -> RootsDecision | None:
-        """Ask whether a client's folders outside the artist's roots count as its roots. Return None
-        when there is no artist to ask."""
+        """Ask whether a client's folders outside the artist's roots should be treated as its roots.
+        Return None when there is no artist to ask."""
         if not self.attended:
             return None
         why = "asks to work in " + ", ".join(folders) + ", outside your roots"

@@ -151,7 +151,7 @@ class Dispatcher(RunningCalls):
 
     def release(self) -> tuple[Turn | None, list[Call]]:
         """End the running calls and whatever holds the main thread, on the artist's behalf. Return
-        the turn that holds it, if any, and the ended calls."""
+        the turn that holds it, if any, and the calls that were ended."""
         held, ended = self.main.running, self.end_running()
         if held is not None:
             self.main.cancel(held)  # The turn's call may have timed out long ago.

@@ -163,8 +163,8 @@ class Tool:
 
     @cached_property
     def strict_paths(self) -> PathFields:
-        """The arguments that count as paths under ``strict``. Another author's tool may take paths
-        without marking them."""
+        """The arguments that are treated as paths under ``strict``. Another author's tool may take
+        paths without marking them."""
         if self.paths or not self._is_theirs:
             return self.paths
         return PathFields.called_as_files(self.input_schema, self.uses_files)

@@ -42,7 +42,7 @@ class _Member:
 
 
 def parsed(text: str, comments: bool = False) -> Any:
-    """Parse the text and return its value. An empty text counts as an empty object. Raises
+    """Parse the text and return its value. An empty text is treated as an empty object. Raises
     ValueError."""
     return _document(text, comments).value
 

@@ -20,7 +20,7 @@ LOCAL = TokenHolder("local", "local")
 #: Every client, when no token is required.
 ANYONE = TokenHolder("anyone", "anyone")
 
-#: Seconds of silence after which a client without a session counts as gone.
+#: After this many seconds of silence, a client without a session is considered gone.
 SILENCE = 3600.0
 
 #: A client that hasn't identified itself yet.

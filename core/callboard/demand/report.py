@@ -24,7 +24,7 @@ from callboard.records.reader import EVERYTHING, Reader
 TOP = 20
 EXAMPLES = 3
 #: The sources of a capability, strongest first. A capability that was both requested and inferred
-#: counts as requested.
+#: is reported as requested.
 SOURCES = ("requested", "refused", "inferred")
 _CONFIDENCE = {"requested": "high", "refused": "high", "inferred": "low"}
 
@@ -266,7 +266,7 @@ class _Errors:
         if call.is_unknown:
             return
         message = _line(call.error_message or call.outcome)
-        # The same mistake about a different object or number counts as the same mistake.
+        # The same mistake about a different object or number is treated as the same mistake.
         kind = re.sub(r"'[^']*'|\"[^\"]*\"|\d+", "…", message)
         fault = self._faults.setdefault(
             (call.tool, call.error_code, kind), _Fault(message, call.outcome)

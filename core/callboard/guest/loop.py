@@ -35,7 +35,7 @@ from callboard.ports.host import Host
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: Seconds without a sign from the main thread after which the watcher stands in. A call that
+#: After this many seconds without a sign from the main thread, the watcher stands in. A call that
 #: arrives in the meantime waits just as long, and has to be answered within 0.25 s.
 STAND_IN = 0.2
 #: Seconds that one slice may take while the watcher stands in.

@@ -212,8 +212,8 @@ class MainThread:
         return True
 
     def _ask_host(self, kind: Work) -> str | None:
-        """Return the host's description of what keeps it busy, or None. A host that can't tell
-        counts as busy, which is logged once."""
+        """Return the host's description of what keeps it busy, or None. A host that can't report
+        this is treated as busy, which is logged once."""
         try:
             doing = self._guest.may_run(kind)
         except Exception as error:

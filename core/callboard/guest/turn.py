@@ -105,7 +105,8 @@ class Interruptible:
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Request the exception in that thread. None withdraws an exception that hasn't arrived yet."""
+    """Ask for the exception to be raised in that thread. None withdraws an exception that hasn't
+    been raised yet."""
     import ctypes  # This import takes half a megabyte, and most servers never need it.
 
     what = ctypes.py_object(error) if error is not None else ctypes.py_object()

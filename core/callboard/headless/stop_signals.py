@@ -16,8 +16,8 @@ STOPPING = b"callboard stops when running calls have ended; press Control-C agai
 SIGNALS = tuple(
     getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)
 )
-#: Seconds within which a second signal counts as the first one, which may have been sent both to
-#: the process group and to the process.
+#: Seconds within which a second signal is treated as a repeat of the first one, which may have been
+#: sent both to the process group and to the process.
 ONE_SIGNAL = 0.5
 #: Seconds that a host has to shut down once its parent program is gone.
 PATIENCE = 8.0

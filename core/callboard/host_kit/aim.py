@@ -30,7 +30,7 @@ def placed(reader: SceneReader, path: str | None) -> Rows:
 
 
 def box_of(reader: SceneReader, names: Sequence[str]) -> Box:
-    """Return the box around the objects, in world space. An object without extent counts as a
+    """Return the box around the objects, in world space. An object without extent is treated as a
     point."""
     low, high = [float("inf")] * 3, [float("-inf")] * 3
     for name in names:

@@ -10,7 +10,8 @@ from math import ceil, floor, sqrt
 
 from callboard.ports.check import MeshData, MeshFacts
 
-#: A face whose area is below this fraction of the mesh's size squared counts as having no area.
+#: A face whose area is below this fraction of the mesh's size squared is considered to have no
+#: area.
 _FLAT = 1e-10
 #: Rows and columns of the grid that finds overlapping UVs.
 _GRID = 192

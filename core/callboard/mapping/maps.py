@@ -37,7 +37,7 @@ T = TypeVar("T")
 _MOST_AT_ONCE = 4
 #: Seconds to wait for a cancelled map, so that its process can shut down cleanly.
 _ENDING = 30.0
-#: Maximum number of ended runs of this server that stay in memory.
+#: Maximum number of finished runs of this server that stay in memory.
 _KEPT = 64
 _SHOWN_ROWS = 3
 _NO_SUCH_RUN = "you have no such run; farm__map answers with the id of a new one"

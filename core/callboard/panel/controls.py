@@ -133,7 +133,7 @@ class Controls:
 
     def stop(self) -> None:
         """Pause, and end all running, waiting and asking calls. The next snapshot has the number of
-        ended calls."""
+        calls that were ended."""
         self._do(self._dispatcher.stop)
 
     def resume(self) -> None:
@@ -144,7 +144,7 @@ class Controls:
     ) -> None:
         """End one client's running, waiting and asking calls and its jobs. ``holder`` is the name
         of the client's token. The client may call again. ``answered`` is called on the server's
-        loop with the number of ended calls."""
+        loop with the number of calls that were ended."""
 
         def stop() -> None:
             ended = self._dispatcher.stop_client(holder)

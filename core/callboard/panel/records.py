@@ -11,9 +11,9 @@ __all__ = ["CallRecord", "Filter", "Outcome", "Page", "Reader", "missing_capabil
 
 
 def missing_capabilities(reader: Reader, since: float) -> list[dict[str, Any]]:
-    """Return the capabilities that agents asked for but didn't get since the Unix time ``since``,
-    the most requested first: ``{capability, count, sessions, source, confidence, examples}``.
-    Raises sqlite3.Error."""
+    """Return the capabilities that agents have requested but not received since the Unix time
+    ``since``, the most requested first: ``{capability, count, sessions, source, confidence,
+    examples}``. Raises sqlite3.Error."""
     from callboard.demand.report import build  # Only reports need these modules.
 
     missing: list[dict[str, Any]] = build(reader, since=since)["topMissingCapabilities"]

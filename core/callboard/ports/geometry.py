@@ -23,8 +23,8 @@ class GeometryPort(Protocol):
         ``mesh`` is None for an object without a mesh of its own, such as text; ``result`` is None
         when it isn't known. ``shading`` is smooth, flat or mixed. ``subdivision`` is ``{scheme,
         levels}``, with levels None when the renderer chooses. ``modifiers`` has ``{name, kind}``
-        with the values of ``MODIFIERS``; ``kind`` is one of ours or the host's word. ``text`` or
-        ``curve`` has the source of a text's or a curve's shape. ``doubt`` is as in
+        with the values of ``MODIFIERS``; ``kind`` is one of our kinds or the host's own term.
+        ``text`` or ``curve`` has the source of a text's or a curve's shape. ``doubt`` is as in
         ``SceneReader``."""
 
     def mesh(self, name: str) -> MeshData:

@@ -26,9 +26,9 @@ class LightsPort(Protocol):
         """Return the bare names of all lights, by path."""
 
     def get(self, name: str) -> Json:
-        """Return ``{name, path, kind}`` and the values. ``kind`` is one of ours, or else the host's
-        word. ``doubt`` is as in ``SceneReader``. Raises ObjectNotFound, AmbiguousName, and
-        HostError when the object isn't a light."""
+        """Return ``{name, path, kind}`` and the values. ``kind`` is one of our kinds, or else the
+        host's own term. ``doubt`` is as in ``SceneReader``. Raises ObjectNotFound, AmbiguousName,
+        and HostError when the object isn't a light."""
 
     def create(self, kind: LightKind, name: str | None) -> str:
         """Make a light at the origin; return its path."""

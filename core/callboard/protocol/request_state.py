@@ -22,7 +22,8 @@ from callboard.errors import InvalidParams
 
 #: Seconds that a client, and the person it asks, may take for one round.
 LIFETIME = 900
-#: Maximum number of used states that are remembered. Beyond that, older states count as expired.
+#: Maximum number of used states that are remembered. Beyond that, older states are treated as
+#: expired.
 MEMORY = 10_000
 
 

@@ -116,7 +116,7 @@ class Database:
 
 
 def _last_lines(rows: list[list[Any]]) -> list[list[Any]]:
-    """Return the rows without the first lines of changes whose last lines are among them."""
+    """Return the rows, leaving out the first line of each change whose last line is among them."""
     if all(row[_OUTCOME] != UNFINISHED for row in rows):
         return rows
     ended = {row[_ID] for row in rows if row[_OUTCOME] != UNFINISHED}

@@ -30,8 +30,8 @@ HEADER = b"callboard journal 2\n"
 #: The first lines that can be read.
 _READABLE = (HEADER, b"callboard journal 1\n")
 SUFFIX = ".journal"
-#: Seconds without a change after which another machine's journal counts as left behind. Not every
-#: network file system shows one machine's locks to another.
+#: After this many seconds without a change, another machine's journal is considered abandoned. Not
+#: every network file system shows one machine's locks to another.
 _OTHERS_AGE = 86_400.0
 #: Maximum number of bytes in a journal. A journal holds the records that aren't in the database
 #: yet, so it grows this large only while the database can't be written.

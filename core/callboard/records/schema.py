@@ -187,8 +187,8 @@ def plain_line(
     place: str,
     arguments: str,
 ) -> bytes:
-    """Return the journal line of a call with a :func:`plain_middle`, in a quarter of the time
-    that :func:`to_line` takes. ``call_id`` is one of ours, ``place`` is a CallPlace's
+    """Return the journal line of a call with a :func:`plain_middle`, in a quarter of the time that
+    :func:`to_line` takes. ``call_id`` is one of our own ids, ``place`` is a CallPlace's
     :func:`names`, and ``arguments`` comes from :meth:`Redactor.json`."""
     # Times are written as integers with an exponent, because floats take three times as long to
     # format.

@@ -1,1 +1,1 @@
-"""The REST interface below ``/v1``."""
+"""The REST interface under ``/v1``."""

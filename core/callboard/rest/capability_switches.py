@@ -13,8 +13,8 @@ PATH = "/v1/capabilities"
 
 
 def offering_routes(capabilities: Capabilities) -> tuple[Route, ...]:
-    """Return the two routes. A change counts as the artist's, like one in the panel: every client
-    is notified, and the change holds for the project."""
+    """Return the two routes. A change is treated as the artist's, like one in the panel: every
+    client is notified, and the change holds for the project."""
 
     async def read(asked: ReadRequest) -> RestAnswer:
         return 200, capabilities.describe()

@@ -49,7 +49,7 @@ _JOB = Parameter("id", "A job_id", NAME, in_path=True)
 
 
 class RestEndpoint:
-    """Answers every path below ``/v1/``. Runs on the server's loop."""
+    """Answers every path under ``/v1/``. Runs on the server's loop."""
 
     def __init__(
         self,

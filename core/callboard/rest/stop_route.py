@@ -13,7 +13,7 @@ from callboard.rest.problems import require_local
 from callboard.rest.routes import ReadRequest, RestAnswer, Route
 
 PATH = "/v1/stop"
-#: Seconds that ended calls have to undo their changes.
+#: Seconds that stopped calls have to undo their changes.
 PATIENCE = 5.0
 _LOOK_AGAIN = 0.05
 
@@ -36,7 +36,7 @@ def stop_route(dispatcher: Dispatcher) -> Route:
 
 
 def _settled(held: Turn | None, ended: list[Call]) -> bool:
-    """Return whether the main thread is free and, for every ended call, undoing its changes has
+    """Return whether the main thread is free and, for every stopped call, undoing its changes has
     either succeeded or failed."""
     return (held is None or held.state is TurnState.DONE) and all(
         call.undo is None or call.undo.rolled_back is not None for call in ended

@@ -23,8 +23,9 @@ from callboard.selftest.trial import GONE, Findings, Trial
 
 #: Seconds that the simulated actions of the artist last, and that a dialog may take to open.
 ACTING, OPENING = 1.5, 5.0
-#: Seconds: the delay up to which an undo counts as reported in time, the delay up to which it
-#: counts as reported at all, and the longest visit to the main thread that doesn't count as slow.
+#: Seconds: the maximum delay of an undo that is considered reported in time, the maximum delay of
+#: one that is considered reported at all, and the longest visit to the main thread that isn't
+#: considered slow.
 REPORTED, LATE, SLOW = 0.25, 3.0, 1.0
 #: The number of measurements, the seconds between two of them, and the size of the picture in
 #: pixels.

@@ -7,7 +7,7 @@ from collections import Counter
 from callboard.content import Json
 from callboard.ground.png import Picture, alpha_of, decode
 
-#: Channels of 8 bits within this distance count as equal.
+#: Channels of 8 bits within this distance are considered equal.
 NEAR = 3
 
 

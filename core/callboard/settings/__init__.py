@@ -69,8 +69,8 @@ OTHER_VARIABLES = (
     "CALLBOARD_TOKEN",
 )
 _PREFIX = "CALLBOARD_"
-#: The minimum similarity, from 0 to 1, at which a name counts as a misspelling of a known name. The
-#: prefix isn't compared.
+#: The minimum similarity, from 0 to 1, at which a name is considered a misspelling of a known name.
+#: The prefix isn't compared.
 _ALIKE = 0.7
 
 

@@ -66,7 +66,7 @@ def assign_material(
 
 def _values(given: Mapping[str, Any], now: Json) -> Json:
     """Return the given values as numbers. Emission gets both a color and a strength, because it
-    needs both to be visible. A picture counts as a color."""
+    needs both to be visible. A picture is treated as a color."""
     values = {key: linear(value) if key in COLORS else value for key, value in given.items()}
     if "emission" in values and "emission_strength" not in values:
         values["emission_strength"] = now.get("emission_strength") or 1.0

@@ -21,7 +21,7 @@ _CODE = re.compile(
 
 
 def runs_code(name: str, schema: Mapping[str, Any]) -> str | None:
-    """Return why a tool with this name and input schema counts as running code, or None."""
+    """Return why a tool with this name and input schema is considered to run code, or None."""
     plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower().replace("-", "_")
     if _RUNNERS.fullmatch(plain.rpartition("__")[2]):
         return f"its name is '{name}'"

@@ -145,8 +145,8 @@ def announce(instance: Instance, at: Path | None = None) -> Path:
 
 
 class Announcement:
-    """The file of one server, for as long as it serves. Use it on the server's loop or the main
-    thread."""
+    """The file of one server, for as long as the server is running. Use it on the server's loop or
+    the main thread."""
 
     def __init__(self, at: Path | None = None) -> None:
         self._at = at or folder()

@@ -24,7 +24,7 @@ from callboard.workspace.outside_answers import OutsideAnswers
 
 log = logging.getLogger(__name__)
 
-#: Seconds within which a client must answer. After that, its roots count as unknown. A client
+#: Seconds within which a client must answer. After that, its roots are considered unknown. A client
 #: without a stream of its own is asked when it calls, so the time starts when the question is sent.
 ANSWER_TIMEOUT = 10.0
 #: Seconds for which a call that needs roots waits for its client's answer.
@@ -184,7 +184,7 @@ class RootsBook:
         self._changes.tell()
 
     async def _note(self, entry: ClientRoots, answer: Awaitable[Any]) -> None:
-        """Note the answer. A client that refuses to answer counts as having no roots."""
+        """Note the answer. A client that refuses to answer is treated as having no roots."""
         try:
             result = await answer
             entry.outdated = False

@@ -23,7 +23,7 @@ from callboard.skills.from_calls.skill_writer import NewSkill, make_skill
 from callboard.skills.load import load_skill
 from callboard.skills.new_folder import write_folder
 
-#: Seconds without a call after which a conversation without a session has ended.
+#: After this many seconds without a call, a conversation without a session is considered over.
 _SILENCE = 1800.0
 
 

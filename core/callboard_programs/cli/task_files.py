@@ -20,8 +20,8 @@ from callboard_programs.farm.orders import UNSAVED
 
 
 def described_place(folder: Path | None) -> Json:
-    """Return the folder for the report's description of the work. A run with a different folder
-    counts as different work, because the new folder would lack the files of tasks that are already
+    """Return the folder for the report's description of the work. A run with a different folder is
+    treated as different work, because the new folder would lack the files of tasks that are already
     done.
     """
     return {} if folder is None else {"out": str(folder.absolute())}

@@ -51,9 +51,9 @@ class Broken(HostError):
 @dataclass(frozen=True)
 class Endpoint:
     """A server's address, and the settings of every request to it. ``patience`` is the maximum
-    number of seconds between two parts of an answer; beyond that the answer counts as broken off.
-    ``most`` is the maximum number of bytes of one event, or of an answer that isn't a stream. A
-    server on another machine is identified by its certificate, ``tls``. An instance is identified
+    number of seconds between two parts of an answer; beyond that, the answer is considered broken
+    off. ``most`` is the maximum number of bytes of one event, or of an answer that isn't a stream.
+    A server on another machine is identified by its certificate, ``tls``. An instance is identified
     by its token, ``key``, and must prove that it has the token before anything is sent."""
 
     name: str

@@ -299,7 +299,7 @@ class GatewayServer:
 
     @asynccontextmanager
     async def _acting_for(self, request: PeerRequest) -> AsyncIterator[Attachments]:
-        """Yield the attached instances for calls that the gateway makes in the client's name. A
+        """Yield the attached instances for calls that the gateway makes on the client's behalf. A
         client without sessions gets a session for this block, in which the client can't be asked
         any questions."""
         if isinstance(request, SessionRequest):

@@ -63,7 +63,7 @@ def _places(folder: Path | None) -> list[Path]:
 def _existing(pattern: Path) -> Iterator[Path]:
     index = next((i for i, part in enumerate(pattern.parts) if _VERSION in part), None)
     if index is None:
-        # This folder serves all versions. The package itself says which versions it is for.
+        # All versions use this folder. The package itself states which versions it is for.
         yield from [pattern] if pattern.is_dir() else []
         return
     above = Path(*pattern.parts[:index])

@@ -128,7 +128,7 @@ def _needed(arguments: ast.arguments) -> list[str]:
 
 def _ports(function: Function, functions: Mapping[str, Function]) -> set[tuple[int, str]]:
     """Return the line and name of each literal ``ctx.port("…")`` in the function, and in the
-    functions in its file that it calls. ``ctx.stage`` counts as STAGE."""
+    functions in its file that it calls. ``ctx.stage`` is treated as STAGE."""
     ports: set[tuple[int, str]] = set()
     waiting, seen = [function], {function.name}
     while waiting:

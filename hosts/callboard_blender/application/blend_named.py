@@ -1,7 +1,7 @@
 """Finds the files that a .blend file uses by reading its blocks, before Blender opens it. As soon
 as Blender opens a file, it reads the file's libraries, and in turn their libraries.
 
-Every string field with room for a path counts as a path, so this also covers paths that later
+Every string field with room for a path is treated as a path, so this also covers paths that later
 versions of Blender add. The exceptions are fields that name outputs, which are checked when
 something is written, and fields that nothing reads.
 

@@ -112,7 +112,7 @@ class SceneChanges:
         ]
         if not bpy.app.background and bpy.app.version < (4, 0):
             # A render calls the update handler on its own thread, which can crash Blender 3.4. So
-            # the handler is removed until the render ends, and the render counts as a change.
+            # the handler is removed until the render ends, and the render is treated as a change.
             added += [
                 (handlers.render_init, render_begins),
                 (handlers.render_complete, render_ends),
@@ -175,7 +175,7 @@ def _by_a_script() -> bool:
     """Return whether another timer or a handler made the change that Blender is reporting. Blender
     pushes an undo state for the artist's changes and for add-ons' operators, but not for changes by
     a timer or a handler. When our own timer makes Blender report a change, the change was made
-    earlier. It counts as the artist's, just as if Blender had reported it without our timer."""
+    earlier. It is treated as the artist's, just as if Blender had reported it without our timer."""
     frame = sys._getframe(2).f_back  # This is the code that made the change, or None.
     while frame is not None and frame.f_back is not None:
         frame = frame.f_back

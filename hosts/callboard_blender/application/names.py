@@ -82,7 +82,7 @@ def forget() -> None:
 
 @contextmanager
 def same_objects() -> Iterator[None]:
-    """Keep the list during one change of ours that leaves the hierarchy of objects as it is, and
+    """Keep the list during one of our own changes that leaves the object hierarchy unchanged, and
     during the one update that Blender reports for that change. If Blender reports more updates, the
     list is dropped."""
     global _index

@@ -57,7 +57,7 @@ class WindowEvents:
         self._looked = False
 
     def takers(self) -> Iterator[ModalHandler]:
-        """Yield the handlers that capture events, in all windows. Operators that add-ons wrote in
+        """Yield the handlers that capture events, in all windows. Add-on operators written in
         Python are left out, because many run as long as Blender does and pass events on. The splash
         screen is left out too, because it refers to nothing in the scene, and an unattended agent
         couldn't close it."""

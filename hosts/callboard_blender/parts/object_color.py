@@ -51,7 +51,7 @@ def _own_material(obj: bpy.types.Object) -> bpy.types.Material:
     if len(slots) == 1 and slots[0].material is not None:
         present = slots[0].material
         shared_mesh = slots[0].link == "DATA" and obj.data.users > 1
-        # A fake user counts as a user.
+        # Blender includes a fake user in the number of users.
         users = present.users - present.use_fake_user
         shared = shared_mesh or users > 1 or present.library is not None
         if not shared and present.override_library is None and shader_of(present) is not None:

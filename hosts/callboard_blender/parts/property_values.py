@@ -40,8 +40,8 @@ def plain(value: Any) -> Any:
 
 
 def converted(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any:
-    """Return the value in the property's type. Raises HostError when the value isn't valid for that
-    type."""
+    """Return the value converted to the property's type. Raises HostError when the value isn't
+    valid for that type."""
     if rna is None:
         return _custom(value, owner, key, attribute)
     several = bool(getattr(rna, "is_array", False))

@@ -29,9 +29,10 @@ _NOTE = "sourceKeys"
 OBJECT_NAME = "userProperties:blender:object_name"
 _CHANNELS = {"translate": "location", "rotate": "rotation_euler", "scale": "scale"}
 _OPS = {"translate": "xformOp:translate", "rotate": "xformOp:rotateXYZ", "scale": "xformOp:scale"}
-#: Tolerances within which two motions count as the same. The tolerance for rotation is in degrees.
+#: Tolerances within which two motions are considered the same. The tolerance for rotation is in
+#: degrees.
 _CLOSE = {"translate": 1e-4, "rotate": 1e-2, "scale": 1e-4}
-#: Frames that differ by less than this count as the same.
+#: Frames that differ by less than this are considered the same.
 _FRAME = 1e-4
 
 #: Times in seconds or frames, each with the interpolation after it.

@@ -26,8 +26,8 @@ def is_evaluated(obj: bpy.types.Object) -> bool:
 
 
 def world_of(obj: bpy.types.Object) -> Matrix:
-    """Return the object's current world transform. Raises HostError when Blender doesn't evaluate
-    the object and its parents alone don't determine its world transform."""
+    """Return the object's current world transform. Raises HostError if Blender doesn't evaluate the
+    object, and the parents alone don't determine its world transform."""
     if is_new(obj):
         return own_world(obj)
     evaluated = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
@@ -61,7 +61,8 @@ def causes(obj: bpy.types.Object) -> list[str]:
 
 
 def doubt(obj: bpy.types.Object) -> str | None:
-    """Return why the object isn't, or won't stay, where its own transform puts it, or None."""
+    """Return the reason why the object isn't where its own transform puts it, or won't stay there.
+    Return None if there is no such reason."""
     if channels := unkeyed_channels(obj):
         return (
             f"its keys give another {' and '.join(channels)} at this frame; a value set without a"

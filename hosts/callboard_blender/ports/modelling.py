@@ -38,9 +38,9 @@ _SIDES = {
     "left": (-1, 0, 0),
     "right": (1, 0, 0),
 }
-#: Faces within this angle of a side count as facing it.
+#: Faces within this angle of a side are considered to face it.
 _TOWARDS = cos(radians(44))
-#: Maximum area of a face that counts as having none, as a fraction of the mesh's size squared.
+#: Maximum area of a face that is considered to have none, as a fraction of the mesh's size squared.
 _FLAT = 1e-10
 #: Types of modifiers that don't change the shape.
 _BESIDE = ("PARTICLE_SYSTEM", "COLLISION", "SURFACE")

@@ -36,7 +36,7 @@ class _Size:
 
 @dataclass
 class _Popup:
-    """The pop-up on the screen. Its text counts as read once its last page has been shown."""
+    """The pop-up on the screen. Its text is considered read once its last page has been shown."""
 
     question: str = ""
     page: int = 0

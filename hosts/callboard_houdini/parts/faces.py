@@ -1,5 +1,5 @@
 """Materials of objects and faces. An object's own material is a parameter. The materials of faces
-are an attribute, which a node of ours sets after all other nodes."""
+are an attribute, which one of our nodes sets after all other nodes."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from callboard_qt import LineOfSight, between
 
 #: The clipping range used for the artist's own view, because Houdini doesn't reveal the view's.
 _NEAR, _FAR = 1e-3, 1e7
-#: The distance within which a point counts as on the surface, as a fraction of the diagonal of the
-#: object's bounding box.
+#: The distance within which a point is considered to be on the surface, as a fraction of the
+#: diagonal of the object's bounding box.
 _PRECISION = 1e-6
 
 

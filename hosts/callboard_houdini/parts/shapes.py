@@ -12,7 +12,7 @@ from callboard_houdini.application.names import root, type_of
 from callboard_houdini.parts.parms import number, parm, parm_tuple, set_known, set_numbers
 
 _KINDS = {"sphere": "sphere", "box": "cube", "grid": "plane", "torus": "torus"}
-#: Nodes after which a primitive still counts as one.
+#: Nodes after which a primitive is still considered a primitive.
 _SAME_SHAPE = ("material", "normal", "reverse", "subdivide")
 #: Number of points around the axis. It is a multiple of four, so that the bounds are those of the
 #: round shape.

@@ -30,9 +30,9 @@ class MaxUndo(UndoSteps):
 
     def __init__(self, sets: NamedSets) -> None:
         super().__init__()
-        #: Undos of ours that 3ds Max hasn't reported yet.
+        #: Number of our own undos that 3ds Max hasn't reported yet.
         self._own = 0
-        #: True inside an undo or redo of ours.
+        #: True inside one of our own undos or redos.
         self._running = False
         #: True once 3ds Max has reported an undo late, after its events were handled.
         self._reports_late = False
@@ -50,7 +50,7 @@ class MaxUndo(UndoSteps):
             self._forget()
 
     def catch_up(self) -> None:
-        # 3ds Max has reported every undo of ours by now, in its events between two calls.
+        # 3ds Max has reported all of our own undos by now, in its events between two calls.
         self._own = 0
         super().catch_up()
 

@@ -32,8 +32,8 @@ def new_for(material: str) -> str:
 
 
 def members(group: str) -> dict[str, list[int] | None]:
-    """Return the objects in the group by path. Each value has the object's faces in the group, or
-    is None if all its faces are."""
+    """Return the objects in the group by path. Each value holds the object's faces in the group, or
+    is None if the whole object is in it."""
     inside: dict[str, list[int] | None] = {}
     # The published stubs don't include the query for a set's members.
     for member in cmds.sets(group, query=True) or []:  # type: ignore[call-overload]

@@ -54,8 +54,8 @@ class MayaSceneReader:
             yield _summary(path)
 
     def selection(self) -> list[str]:
-        """Return the selection. The owner of a selected shape, or of a selected part of one, counts
-        as selected."""
+        """Return the selection. The owner of a selected shape, or of a selected part of one, is
+        considered selected."""
         selected = cmds.ls(selection=True, long=True, objectsOnly=True) or []
         own = set(cmds.ls(selected, type="transform", long=True) or []) if selected else set()
         # A node without a path is a material, or another node that isn't visible in the scene.

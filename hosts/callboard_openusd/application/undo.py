@@ -107,7 +107,8 @@ class UsdUndo:
             again.append(keep(difference(opened.touched, opened.shadow, opened.layer)))
             before.apply(opened.shadow)
             self._put_back(begun)
-            # The file may have been saved since, so the scene counts as different from the file.
+            # The file may have been saved since, so the scene is considered different from the
+            # file.
             opened.modified = opened.modified or bool(before)
         self._undone.append(_Undone(newest, tuple(again[::-1]), after, selection, modified))
         self._scene_changed()

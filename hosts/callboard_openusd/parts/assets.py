@@ -13,7 +13,7 @@ def asset_from(asset: str, old: Path, new: Path | None) -> str:
     because it is resolved through a search path."""
     if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
         return asset
-    # A package counts as one file, whatever is inside it.
+    # A package is treated as one file, whatever is inside it.
     place = old / asset.split("[", 1)[0]
     if not asset.startswith(("./", "../")) and not place.exists():
         return asset

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 PLAYING = "playing the animation"
 #: The application always reports the end of these operations.
 _SURELY_END = ("rendering", "a playblast")
-#: Seconds after which any other operation counts as ended. An application may report that it is
+#: Seconds after which any other operation is considered over. An application may report that it is
 #: opening a scene, but not that this failed. Maya may stay "busy" after a command.
 _LOST = 120.0
 
@@ -37,8 +37,8 @@ class Messages:
         return next((words for words in reversed(self._busy) if self._lasts(words)), None)
 
     def holds(self) -> str | None:
-        """Return the operation during which nothing of ours may run, or None. The application still
-        handles Qt's events during that operation, to draw its progress. Call it on the main
+        """Return the operation during which none of our code may run, or None. The application
+        still handles Qt's events during that operation, to draw its progress. Call it on the main
         thread."""
         busy = (words for words in reversed(self._busy) if words != PLAYING)
         return next((words for words in busy if self._lasts(words)), None)
@@ -49,7 +49,7 @@ class Messages:
 
     @contextmanager
     def during(self, words: str) -> Iterator[None]:
-        """Record an operation of ours for the duration of the block, because the application
+        """Record one of our own operations for the duration of the block, because the application
         doesn't report it."""
         self.note(words, True)
         try:

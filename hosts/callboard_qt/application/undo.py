@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from callboard.changes import Changes
 
-#: Maximum number of steps of ours that can be undone. The artist decides how many the application
+#: Maximum number of our own steps that can be undone. The artist decides how many the application
 #: keeps.
 HISTORY = 64
 
@@ -186,7 +186,7 @@ class UndoSteps(ABC):
 
     def catch_up(self) -> None:
         """Find out which steps the artist undid or redid, as far as the application reveals it. A
-        step that is half undone counts as not undone."""
+        step that is half undone is treated as not undone."""
         known = [*self.__steps, *reversed(self.__undone)]
         applied = self._applied([mark for step in known for mark in step.marks])
         if applied is None:

@@ -64,8 +64,8 @@ class SampledBake(KeyedAnimation[_Node]):
 
     @abstractmethod
     def set_free(self, node: _Node) -> None:
-        """Remove the object's keys and everything else that moves it. After this, only keys move
-        the object."""
+        """Remove the object's keys and everything else that moves it. After this, only new keys can
+        move the object."""
 
     def bake_nodes(self, nodes: Sequence[_Node], frames: Sequence[int]) -> None:
         # All objects are sampled before the first one is changed, because one may move another.

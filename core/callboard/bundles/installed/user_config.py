@@ -155,7 +155,7 @@ def unanswered(settings: Mapping[str, Setting], answers: Mapping[str, Answer]) -
 
 
 def how_to_answer(missing: Sequence[Setting]) -> str:
-    """Return a sentence that explains how to answer the missing settings."""
+    """Return a sentence that explains how to supply the missing settings."""
     asked = ", ".join(f"'{setting.key}' ({setting.title})" for setting in missing)
     flags = " ".join(f"--set {setting.key}=…" for setting in missing)
     return f"it needs {asked}; install it with {flags}"

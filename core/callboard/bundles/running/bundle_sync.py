@@ -39,8 +39,8 @@ log = logging.getLogger(__name__)
 Place = tuple[Bundles, SkillScope]
 
 
-#: Stops serving the given URIs, and then serves the given resources. Returns the URIs that it
-#: serves.
+#: Stops serving the given URIs, and then serves the given resources. Returns the URIs that it is
+#: now serving.
 ServeResources = Callable[[Sequence[str], Sequence[ListedResource]], Sequence[str]]
 
 

@@ -63,7 +63,7 @@ class Callers:
     def _note_owner(self, owner: Owner) -> None:
         if owner in self.served:
             return
-        # Everything that an ended session owned belongs to the holder of its token.
+        # Once a session has ended, everything that it owned belongs to the holder of its token.
         owners = [Owner(one.holder) if one.ended else one for one in (*self.served, owner)]
         self.served = tuple({(one.holder, one.session): one for one in owners}.values())
 

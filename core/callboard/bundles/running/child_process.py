@@ -148,7 +148,7 @@ class ChildProcess:
             thread.start()
 
     def start_on_loop(self, received: Callable[[Any], None], ended: Callable[[str], None]) -> None:
-        """Like :meth:`start`, but call both functions on the running loop. A value counts as
+        """Like :meth:`start`, but call both functions on the running loop. A value is considered
         handled when ``received`` returns."""
         loop = asyncio.get_running_loop()
 

@@ -29,7 +29,7 @@ from callboard.skills.workflows.workflow import ParallelStep, Step, ToolStep, Wo
 
 log = logging.getLogger(__name__)
 
-#: Maximum number of ended runs that are kept in memory.
+#: Maximum number of finished runs that are kept in memory.
 ENDED_LIMIT = 64
 #: The number of runs that ``workflows__status`` lists when it is called without an id.
 RECENT = 20

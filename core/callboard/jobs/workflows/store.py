@@ -58,7 +58,8 @@ class RunStore:
         return list(islice((run for run in runs if run is not None), limit))
 
     def close(self) -> None:
-        """Release the lock. From now on, runs still marked as running count as interrupted."""
+        """Release the lock. From now on, runs still marked as running are treated as
+        interrupted."""
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None

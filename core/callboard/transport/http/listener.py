@@ -46,7 +46,7 @@ RequestHandler = Callable[["IncomingRequest"], None]
 
 class Listener:
     """One listening port and its routes, by path. A route that ends in ``/`` serves every path
-    below it, except for ``/`` itself, which serves only that path."""
+    under it, except for ``/`` itself, which serves only that path."""
 
     def __init__(self, address: str = "127.0.0.1") -> None:
         self._address = address
@@ -188,7 +188,7 @@ class Listener:
         return incoming
 
     def _take(self, plain: PlainConnection, request: PlainRequest) -> IncomingRequest:
-        """Begin a plain request. Afterwards, the object that waited for the request waits for the
+        """Begin a plain request. The object that was waiting for this request then waits for the
         next one."""
         stream = plain.stream
         plain.on_end = self.incoming_requests[stream].wait_again

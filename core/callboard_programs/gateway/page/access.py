@@ -13,7 +13,7 @@ from urllib.parse import parse_qs
 from callboard.clients.holder import TokenHolder, new_token, token_hash
 from callboard.transport.http.access import Access, Refusal
 
-#: The path below which the page sends its requests. The page itself is at ``/``.
+#: The path prefix of the page's requests. The page itself is at ``/``.
 BELOW = "/page/"
 #: The path at which a caller with the gateway's own token gets a link.
 LINK = "/page/link"
@@ -78,8 +78,8 @@ class PageLogin:
         return entry
 
     def knows(self, cookie: str) -> bool:
-        """Return whether the browser with this cookie has access. This counts as a sign of life
-        from the browser."""
+        """Return whether the browser with this cookie has access. This call is treated as a sign of
+        life from the browser."""
         key = token_hash(cookie)
         secret, used = self._inside.get(key, ("", 0.0))
         if not secret:

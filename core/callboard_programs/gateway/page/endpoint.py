@@ -1,4 +1,4 @@
-"""Serves the page at ``/``, and answers its requests below ``/page/``."""
+"""Serves the page at ``/``, and answers its requests under ``/page/``."""
 
 from __future__ import annotations
 

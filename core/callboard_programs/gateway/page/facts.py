@@ -13,7 +13,7 @@ from callboard.protocol.jsonrpc import encode
 
 #: Maximum number of characters in a string, entries in a list, and bytes of all parts together.
 MOST_TEXT, MOST_ENTRIES, MOST_BYTES = 2_000, 200, 2 * 1024 * 1024
-#: Numbers farther from zero than this count as 0.
+#: Numbers farther from zero than this are treated as 0.
 _FARTHEST = 1e15
 
 _TEXT, _NUMBER, _FLAG, _OBJECT = "text", "number", "flag", "object"

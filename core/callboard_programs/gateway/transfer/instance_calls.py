@@ -1,4 +1,4 @@
-"""Calls to one instance's own tools, for one request from a client and in that client's name."""
+"""Calls to one instance's own tools on a client's behalf, for one request from that client."""
 
 from __future__ import annotations
 
