@@ -91,7 +91,7 @@ def sites(host: str) -> Iterator[tuple[str, str, int, str]]:
 
 
 def told_by(host: str) -> set[str]:
-    """Return the names without a source that belong to the application."""
+    """Return the names that belong to the application and have no source."""
     told = json.loads((names.HERE / "facts/unsourced.json").read_text("utf-8"))[host]
     no = ("names that callboard gives", "suffixes of files", "Python's")
     return {name for reason, words in told.items() if reason not in no for name in words.split()}

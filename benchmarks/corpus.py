@@ -1,5 +1,4 @@
-"""Tests every tool that changes something on each file in a folder, and reports anything that is
-lost.
+"""Runs every tool that makes changes on each file in a folder, and reports anything that is lost.
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
         [--host HOST] [--jobs N] [--deadline SECONDS] [--python PYTHON] [--keep FOLDER]

@@ -40,7 +40,7 @@ from urllib.parse import urlsplit
 THIS_TREE = Path(__file__).resolve().parent.parent
 REVISION = "2025-06-18"
 WARM_UP = 5
-#: Seconds without a call after which a request counts as over, and seconds after which the
+#: Seconds without a call after which a request is considered over, and seconds after which the
 #: measurement gives up.
 QUIET, PATIENCE = 0.05, 20.0
 

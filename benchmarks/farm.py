@@ -120,7 +120,7 @@ def main() -> int:
             two, two_asleep = longer(scheduler, arguments.long)
     for what, alone, both in (("busy", one, two), ("asleep", one_asleep, two_asleep)):
         print(
-            f"{arguments.long} tasks of 50 ms, {what}: {alone:.1f} s by one host, {both:.1f} s by "
+            f"{arguments.long} tasks of 50 ms, {what}: {alone:.1f} s on one host, {both:.1f} s on "
             f"two, {alone / both:.2f} times as fast"
         )
     flat = max(each) <= 1.2 * min(each)
@@ -317,9 +317,9 @@ def without_a_farm(count: int) -> None:
             kept = len(ReportFile(path, {"tool": "bench__work"}).kept(tasks))
             read = perf_counter() - began
     print(
-        f"{kept} tasks alone: {1e6 * took / count:.1f} us and {grown:.0f} bytes each to make; in a "
-        f"report {size:.0f} bytes each, {1e6 * read / count:.1f} us and at most "
-        f"{(peak.bytes - before) / count:.0f} bytes each to read again"
+        f"{kept} tasks on their own: {1e6 * took / count:.1f} us and {grown:.0f} bytes each to "
+        f"create; in a report {size:.0f} bytes each, {1e6 * read / count:.1f} us and at most "
+        f"{(peak.bytes - before) / count:.0f} bytes each to read back"
     )
 
 

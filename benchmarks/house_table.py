@@ -44,7 +44,7 @@ def measured() -> dict[str, str]:
     rows = {
         "lines of Python in core, hosts and ui": f"{lines():,}",
         "tests that one Python collects": f"{int(tests):,}",
-        "modules of ours that a server's start imports": printed("-c", START).strip(),
+        "our own modules that a server's start imports": printed("-c", START).strip(),
     }
     for row in printed("benchmarks/crossings.py").splitlines()[2:]:
         kind, modules, switches, calls = (cell.strip() for cell in row.strip("|").split("|"))

@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 REVISION = "2025-06-18"
-#: Seconds without any answer after which a measurement is given up.
+#: After this many seconds without any answer, a measurement is given up.
 PATIENCE = 60.0
 
 

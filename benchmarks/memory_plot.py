@@ -2,9 +2,9 @@
 
     python benchmarks/memory_plot.py WITH.csv WITHOUT.csv PICTURE.svg
 
-The picture shows the growth since the fifth minute: of the whole process, and of what Blender
-itself counts as allocated. Prints a table of each run's growth per change, and of what was left
-after each step that frees memory.
+The picture shows the growth since the fifth minute: of the whole process, and of the memory that
+Blender itself reports as allocated. Prints a table of each run's growth per change, and of what was
+left after each step that frees memory.
 """
 
 from __future__ import annotations

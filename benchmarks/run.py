@@ -136,7 +136,7 @@ def compare(arguments: argparse.Namespace, home: Path) -> Results:
 def run(
     one: Contender, server: ServerProcess, open_things: ExitStack
 ) -> tuple[Contender, ServerProcess, list[Connection]]:
-    """Return a started and warm server with its open sessions."""
+    """Return a running, warmed-up server and its open sessions."""
     open_things.callback(server.stop)
     connections = [Connection(server.target) for _ in range(max(CONNECTIONS))]
     for connection in connections:

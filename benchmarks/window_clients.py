@@ -27,7 +27,7 @@ for source in ("core", "hosts", "ui", "tests", "packaging"):
 from callboard_testing import fake_client  # noqa: E402
 from hosts import blender_gui_rig as rig  # noqa: E402
 
-#: Seconds without an answer that count as a hang.
+#: After this many seconds without an answer, the program is considered hung.
 HANG = 120.0
 fake_client.DEADLINE = HANG
 #: Number of calls by each client in a round.

@@ -1,4 +1,4 @@
-"""How Sphinx makes the docs' pages. `packaging/docs_site.py` lays out what they are made of."""
+"""Sphinx's settings for the docs pages. `packaging/docs_site.py` lays out what they are made of."""
 
 from __future__ import annotations
 

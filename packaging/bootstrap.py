@@ -329,7 +329,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "command",
         choices=["serve", "test", *PROGRAMS],
-        help="the server, the tests, the docs' pages, the hosts' archives, "
+        help="the server, the tests, the docs pages, the hosts' archives, "
         "everything that is published",
     )
     parser.add_argument(

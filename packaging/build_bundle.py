@@ -1,6 +1,6 @@
 """Builds the archives for Maya, Houdini and 3ds Max. They are unpacked into a folder that the host
-searches. Each contains one folder of ours and, next to it, a file that leads the host to our folder
-if the host needs one.
+searches. Each contains our own folder and, next to it, a file that leads the host to our folder if
+the host needs one.
 """
 
 from __future__ import annotations

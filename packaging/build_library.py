@@ -1,5 +1,5 @@
 """The files that archives add to interpreters with many plug-ins: our packages, and the packages
-that they import, under a private name. The same files serve every machine, and Python 3.10 and
+that they import, under a private name. The same files work on every machine, with Python 3.10 and
 later.
 """
 

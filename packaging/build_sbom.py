@@ -1,4 +1,4 @@
-"""A bill of materials, in CycloneDX's JSON, of the packages that an archive carries."""
+"""A bill of materials, in CycloneDX JSON format, for the packages that an archive carries."""
 
 from __future__ import annotations
 

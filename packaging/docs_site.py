@@ -1,4 +1,4 @@
-"""Makes the docs' pages: `python packaging/bootstrap.py docs [--out build/docs]`.
+"""Makes the docs pages: `python packaging/bootstrap.py docs [--out build/docs]`.
 
 It ends with an error if a link leads nowhere, or if the generator prints any other warning. It
 needs no network, except with `--outside`, which makes no pages and instead requests each link to
@@ -82,7 +82,7 @@ def make(out: Path, builder: str = "html") -> int:
 
 
 def main(arguments: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(prog="bootstrap.py docs", description="Makes the docs' pages.")
+    parser = argparse.ArgumentParser(prog="bootstrap.py docs", description="Makes the docs pages.")
     parser.add_argument("--out", type=Path, default=PROJECT / "build" / "docs")
     parser.add_argument(
         "--outside",

@@ -4,8 +4,8 @@
 
 LOGS is the folder in which `.ci/stages.sh` keeps the files of each stage of tests: its command,
 pytest's cache, its counts and its report. A stage's failed tests are run alone, in a new process.
-If all pass, they count as passed, and `NUMBER.alone` names each in a sentence. If more than three
-tests failed, none is rerun.
+If all pass, they are reported as passed, and `NUMBER.alone` names each in a sentence. If more than
+three tests failed, none is rerun.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """Addresses that lead readers elsewhere: to other sites, and to pages of MCP's specification.
-`python packaging/bootstrap.py docs --outside` checks whether the sites answer. The docs' builder
+`python packaging/bootstrap.py docs --outside` checks whether the sites answer. The docs builder
 checks links between our own pages (tests/docs/test_site.py).
 """
 

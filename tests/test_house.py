@@ -15,7 +15,7 @@ from source_trees import PROJECT, facts
 
 MANY_LINES = 500
 MOST_LINES_OF_A_FUNCTION = 60
-#: The folders in which a word counts as a use of a name. A use in tests alone doesn't count.
+#: The folders in which a word is considered a use of a name. A use in tests alone isn't enough.
 USES = ("core", "hosts", "ui", "packaging", "benchmarks", "examples", "docs")
 TEXTS = {".py", ".yaml", ".json", ".md", ".toml", ".txt", ".js", ".html", ".cmd", ".ms", ".mod"}
 OURS = ("core", "hosts", "ui", "packaging")

@@ -2,8 +2,8 @@
 
 Every module of core leads to every other one, so "imports the changed file" would pick everything.
 A random walk is more precise. It starts at a test and follows imports, each as likely as the next,
-through helpers, fixtures and sources. A shipped tool or a command that a test calls by its name
-counts as imported, too. The more likely the walk is to reach a changed file, the more the test has
+through helpers, fixtures and sources. A shipped tool or a command that a test calls by its name is
+treated as imported, too. The more likely the walk is to reach a changed file, the more the test has
 to do with that file. At most `MOST` test files are picked, in this order:
 
 1. the changed test files, and those of the changed file's own room (`tests/calls` for

@@ -63,7 +63,7 @@ def block(how: str, seconds: float) -> dict[str, Any]:
 
 
 def render(seconds: float) -> None:
-    """Render one picture with Blender's Cycles, which takes this long on one core."""
+    """Render one picture with Blender's Cycles on one core, for the given number of seconds."""
     import bpy
 
     scene = bpy.context.scene

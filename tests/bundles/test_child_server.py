@@ -30,7 +30,7 @@ def gone(pid: int) -> bool:
         os.kill(pid, 0)
     except ProcessLookupError:
         return True
-    # A zombie that init has not reaped yet counts as gone too.
+    # A zombie that init hasn't reaped yet is considered gone too.
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
     except OSError:

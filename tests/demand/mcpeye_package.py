@@ -1,5 +1,5 @@
-"""The published ``mcpeye`` package: its two modules of strings, loaded on their own, and the module
-of ours that is generated from them.
+"""The published ``mcpeye`` package: its two modules of strings, loaded on their own, and our own
+module that is generated from them.
 
 ``python tests/demand/mcpeye_package.py`` regenerates ``mcpeye_strings.py``, if ``mcpeye`` is
 installed. The package's own ``__init__`` would import an HTTP and a validation stack, so it is

@@ -14,7 +14,7 @@ Message = dict[str, Any]
 
 
 class DebugClient:
-    """One editor at one port of this machine."""
+    """One editor, connected to one port of this machine."""
 
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), DEADLINE)

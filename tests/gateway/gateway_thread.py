@@ -15,7 +15,7 @@ from callboard_testing.fake_host import DEADLINE
 
 class RunningGateway:
     def __init__(self, gateway: Gateway, thread: threading.Thread) -> None:
-        #: This thread runs for as long as the gateway serves.
+        #: This thread runs for as long as the gateway is serving.
         self.thread = thread
         self.url = gateway.url
         self.remote_url = gateway.remote_url

@@ -116,5 +116,6 @@ class Heard:
                 self.newcomers = message["newcomers"]
 
     def status(self, name: str, fits: Callable[[Any], object]) -> Any:
-        """Return the first message whose status, from the instance itself, matches."""
+        """Return the first message with a status from the instance itself for which ``fits`` is
+        true."""
         return self.until(name, lambda told: told["status"] and fits(told["status"]))

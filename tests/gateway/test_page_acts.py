@@ -31,7 +31,7 @@ def host() -> Iterator[Served]:
 
 def test_it_hears_who_is_there_and_what_they_offer(gateway: RunningGateway, host: Served) -> None:
     with Visitor(gateway).listening() as heard, gateway.client("fake"):
-        # The gateway's own requests in the client's name, before its session exists, have no
+        # The gateway's own requests on the client's behalf, before its session exists, have no
         # holder.
         told = heard.status(
             "fake", lambda status: [one["holder"] for one in status["clients"]] == ["local"]

@@ -38,7 +38,7 @@ CAPABILITIES: dict[str, Any] = {
 
 @dataclass
 class Probe:
-    """A host, and the observations of its tools."""
+    """A host, and the events that its tools observed."""
 
     host: Served
     cancelled: threading.Event = field(default_factory=threading.Event)

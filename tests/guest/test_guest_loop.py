@@ -266,7 +266,7 @@ def test_jobs_never_nest_when_a_job_spins_the_hosts_loop() -> None:
             order.append("dialog opens")
             _, inner = guest.job(lambda: order.append("second job"))
             greeting = InThread(client.say)
-            # The loop ticks inside the tick, while the watcher serves.
+            # The loop ticks inside the tick, while the watcher is serving.
             host.tick_until(greeting.done)
             assert greeting.result() == "hello"
             assert not inner.done()

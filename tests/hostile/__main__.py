@@ -31,7 +31,7 @@ ROOMS: dict[str, tuple[int, Room]] = {
     "bundles": (1_300, texts.check_bundles),
     "files": (1_000, files.check),
 }
-#: Seconds that some inputs may take. More time counts as a hang.
+#: Seconds that some inputs may take. More time is considered a hang.
 _PATIENCE = 120
 _SOME = 500
 

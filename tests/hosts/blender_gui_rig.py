@@ -29,7 +29,7 @@ from waiting import until
 ROOM = os.environ.get("CALLBOARD_BLENDER_ROOM", "").rstrip("/")
 #: Maximum seconds for any step, on a busy machine that draws without a graphics card.
 DEADLINE = 120.0
-#: Seconds after which a click counts as lost.
+#: Seconds after which a click is considered lost.
 _AGAIN = 3.0
 #: Without a graphics card a large window takes half a second to draw.
 _SMALL = ("--window-geometry", "0", "0", "480", "360")

@@ -76,8 +76,8 @@ def test_a_file_that_is_missing_is_told(rig: Rig) -> None:
 
 
 def test_a_missing_file_that_nothing_uses_says_so(rig: Rig) -> None:
-    """Pictures in materials without objects count as unused, even if the file keeps them. A picture
-    in a group counts as used when an object's material uses the group."""
+    """Pictures in materials without objects are reported as unused, even if the file keeps them. A
+    picture in a group is considered used when an object's material uses the group."""
     import bpy
 
     spare, floor = bpy.data.materials.new("Spare"), bpy.data.materials.new("Floor")

@@ -5,8 +5,8 @@
 Each file is opened, listed and read. Objects are created, transformed, renamed, given a new parent,
 colored, copied and deleted. The scene is saved elsewhere and read by a process without callboard,
 which must find everything that the tools called verified. Then everything must be undone exactly.
-If a process dies, its file counts as failed. Prints counts, refusals by reason, and every failure.
-Exits with 1 if there is one.
+If a process dies, its file is reported as failed. Prints counts, refusals by reason, and every
+failure. Exits with 1 if there is one.
 """
 
 from __future__ import annotations

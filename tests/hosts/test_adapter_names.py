@@ -48,7 +48,7 @@ def facts(host: str) -> Any:
 
 @cache
 def unsourced(host: str) -> frozenset[str]:
-    """Return the names without a source, each with a reason in the file."""
+    """Return the names that have no source. The file gives a reason for each."""
     told = json.loads((HERE / "facts/unsourced.json").read_text(encoding="utf-8"))[host]
     return frozenset(name for names in told.values() for name in names.split())
 

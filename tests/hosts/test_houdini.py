@@ -1,4 +1,4 @@
-"""The Houdini adapter, on the double or, under hython, on Houdini itself."""
+"""Tests the Houdini adapter, on the double or, under hython, in Houdini itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shapes that differ in Houdini, on the double or, under hython, on Houdini itself."""
+"""Tests shapes that Houdini handles differently, on the double or, under hython, in Houdini
+itself."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Cameras, lights and materials that differ in Houdini, on the double or, under hython, on Houdini
-itself."""
+"""Tests cameras, lights and materials that Houdini handles differently, on the double or, under
+hython, in Houdini itself."""
 
 from __future__ import annotations
 

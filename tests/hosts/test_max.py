@@ -1,4 +1,4 @@
-"""The 3ds Max adapter, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
+"""Tests the 3ds Max adapter, on the double or, under 3dsmaxbatch, in 3ds Max itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Shapes that differ in 3ds Max, on the double or, under 3dsmaxbatch, on 3ds Max itself."""
+"""Tests shapes that 3ds Max handles differently, on the double or, under 3dsmaxbatch, in 3ds Max
+itself."""
 
 from __future__ import annotations
 

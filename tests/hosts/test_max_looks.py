@@ -1,5 +1,5 @@
-"""Cameras, lights and materials, where 3ds Max differs from other hosts, on the double or, under
-3dsmaxbatch, on 3ds Max itself."""
+"""Tests cameras, lights and materials that 3ds Max handles differently, on the double or, under
+3dsmaxbatch, in 3ds Max itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Maya adapter, on the double or, under mayapy, on Maya itself."""
+"""Tests the Maya adapter, on the double or, under mayapy, in Maya itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shapes that differ in Maya, on the double or, under mayapy, on Maya itself."""
+"""Tests shapes that Maya handles differently, on the double or, under mayapy, in Maya itself."""
 
 from __future__ import annotations
 

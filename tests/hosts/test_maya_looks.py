@@ -1,5 +1,5 @@
-"""Cameras, materials and lights where Maya behaves differently, on the double or, under mayapy, on
-Maya itself."""
+"""Tests cameras, materials and lights that Maya handles differently, on the double or, under
+mayapy, in Maya itself."""
 
 from __future__ import annotations
 

@@ -55,8 +55,9 @@ def check_undone_by_the_artist(
     back: Callable[[], object],
     again: Callable[[], object],
 ) -> None:
-    """Check which steps count as undone when the artist undoes and redoes. ``back`` and ``again``
-    perform the artist's Undo and Redo. Each returns once the application has reported the change.
+    """Check which steps are considered undone when the artist undoes and redoes. ``back`` and
+    ``again`` perform the artist's Undo and Redo. Each returns once the application has reported the
+    change.
     """
     undone: set[str] = set()
 

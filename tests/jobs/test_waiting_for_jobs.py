@@ -178,8 +178,8 @@ def test_a_client_that_asks_for_a_job_gets_one() -> None:
 
 
 def test_a_job_whose_tool_failed_is_failed() -> None:
-    """As a task, the job counts as completed, because the tasks extension requires this if there is
-    a result."""
+    """As a task, the job is reported as completed, because the tasks extension requires this if
+    there is a result."""
 
     def fails() -> None:
         raise RuntimeError("the lamp is out")

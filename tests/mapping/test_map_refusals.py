@@ -18,7 +18,7 @@ from mapping.mapped_skill import write_mapped
 from serving import Served, served
 from waiting import until
 
-#: Nothing listens at that address, and no farm is started.
+#: Nothing listens on that address, and no farm is started.
 FARM_SETTINGS: dict[str, Any] = {
     "farm_scheduler": "tcp://127.0.0.1:9",
     "farm_command": ["no such command"],

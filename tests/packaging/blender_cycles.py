@@ -49,7 +49,7 @@ def once() -> None:
     from callboard_blender import addon
 
     residence, bodies = addon.residence, []
-    # The main thread serves, so the client needs another thread. The server is there at once.
+    # The main thread is serving, so the client needs another thread. The server is there at once.
     assert bpy.ops.callboard.start() == {"FINISHED"}
     assert residence.app is not None
     url, token = residence.app.url, residence.app.token

@@ -49,8 +49,8 @@ def cases(count: int) -> settings:
 
 
 class Complaints(logging.Handler):
-    """Keeps everything that is logged as an error: a mistake of ours, or an answer that reached no
-    client."""
+    """Keeps everything that is logged as an error: one of our own mistakes, or an answer that
+    reached no client."""
 
     def __init__(self) -> None:
         super().__init__(logging.ERROR)

@@ -1,4 +1,4 @@
-"""Tests each statement of docs/statements.md, as a user who installed callboard would."""
+"""Tests each statement in docs/statements.md, as a user who installed callboard would."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def run_or_imported(o: Outside) -> bool:
 
 
 def at_the_port(o: Outside) -> bool:
-    """Return whether a server listens at the port in its settings."""
+    """Return whether a server listens on the port in its settings."""
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))
         port = one.getsockname()[1]

@@ -206,7 +206,7 @@ def test_reading_that_nobody_used_failures_and_strangers_are_left_out(made):
 
 def test_undone_calls_are_left_out(made):
     """An undo's result names the ids of the undone calls. If no result was kept, the newest changes
-    count as undone."""
+    are considered undone."""
     new, steps, _ = made(
         create("a", undo_id="1"),
         create("b", undo_id="2"),

@@ -23,7 +23,7 @@ from serving import Served, served
 from waiting import until
 
 PATHS = ["/mcp", "/v1/healthz", "/v1/no/such/thing"]
-#: The paths at which clients look before they sign in. Nothing is served there.
+#: The paths that clients request before they sign in. Nothing is served there.
 NOWHERE = [
     "/.well-known/oauth-protected-resource",
     "/.well-known/oauth-authorization-server/mcp",

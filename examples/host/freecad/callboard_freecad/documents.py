@@ -11,7 +11,7 @@ from callboard_qt import only_one
 
 
 def current() -> Any | None:
-    """Return the document that the artist works in, or None when none is open."""
+    """Return the document that the artist is working in, or None when none is open."""
     return FreeCAD.ActiveDocument
 
 
