@@ -31,6 +31,7 @@ MODULES = (
     "blender_scenes_undo",
     "blender_scenes_assets",
     "blender_scenes_tidying",
+    "blender_scenes_several",
 )
 
 Case = Callable[["Rig"], None]

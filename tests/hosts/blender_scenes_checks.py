@@ -269,3 +269,46 @@ def test_a_checklist_tells_which_objects_fail(rig: Rig) -> None:
     _mend(rig, told)
     assert bpy.data.images["Paint"].filepath == "//Paint.png"
     assert _run(rig, "absolute_paths") == []
+
+
+def test_what_lies_wholly_below_the_ground_is_sunk_and_a_floor_is_not(rig: Rig) -> None:
+    rig.cube("Rock", size=0.4, translate=[0, 0, -1])
+    rig.cube("Box", size=0.4, translate=[2, 0, 0])
+    rig.cube("Floor", size=0.4, translate=[4, 0, -0.2])
+    sunk = {each["object"]: each for each in _run(rig, "sunk")}
+    assert set(sunk) == {"Rock", "Box"}
+    assert sunk["Rock"]["why"] == "all of it is up to 1.2 below the ground"
+    assert sunk["Box"]["why"] == "it reaches 0.2 below the ground"
+    _mend(rig, sunk["Rock"])
+    assert [each["object"] for each in _run(rig, "sunk")] == ["Box"]
+
+
+def test_what_is_hidden_but_rendered_is_found_and_hidden_in_both(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Eye").hide_set(True)
+    rig.cube("Screen")
+    rig.cube("Both")
+    rig.cube("Neither")
+    for name in ("Screen", "Both"):
+        bpy.data.objects[name].hide_viewport = True
+    bpy.data.objects["Both"].hide_render = True
+    told = {each["object"]: each for each in _run(rig, "not_rendered")}
+    assert set(told) == {"Eye", "Screen"}
+    for each in told.values():
+        assert each["severity"] == "hint"
+        assert "hidden in the view" in each["why"]
+        _mend(rig, each)
+    assert _run(rig, "not_rendered") == []
+
+
+def test_the_scale_of_a_shared_mesh_has_no_fix(rig: Rig) -> None:
+    import bpy
+
+    post = rig.cube("Post", scale=[1, 1, 2])
+    twin = bpy.data.objects.new("Twin", post.data)
+    bpy.context.scene.collection.objects.link(twin)
+    (told,) = _run(rig, "scale")
+    assert told["object"] == "Post"
+    assert "fix" not in told
+    assert "1 other object shares that mesh" in told["why"]

@@ -207,3 +207,50 @@ def test_the_resolution_is_the_scene_s_own(rig: Rig) -> None:
     assert render.resolution_percentage == 100
     (scene,) = rig.tool("file__overview")["scenes"]
     assert scene["resolution"] == [1280, 720, 100]
+
+
+def test_all_objects_that_can_t_be_selected_are_named(rig: Rig) -> None:
+    import bpy
+
+    for name in ("Seen", "Hidden", "Gone", "Locked"):
+        rig.cube(name)
+    for name in ("Hidden", "Gone"):
+        bpy.data.objects[name].hide_set(True)
+    bpy.data.objects["Locked"].hide_select = True
+    rig.tool("scene__select", name="Seen")
+    wanted = ["Hidden", "Seen", "Gone", "Locked"]
+    why = refused(lambda: rig.tool("scene__select", names=wanted))
+    assert "'Hidden', 'Gone' are hidden" in why
+    assert "'Locked' can't be selected" in why
+    assert "Seen" not in why
+    assert rig.tool("scene__scene_info")["selection"] == ["Seen"]
+
+
+def test_faces_are_said_to_be_counted_before_modifiers(rig: Rig) -> None:
+    rig.cube("Plain")
+    assert "doubt" not in rig.tool("scene__find", sort="faces")
+    rig.cube("Round").modifiers.new("Fine", "SUBSURF").levels = 3
+    for asked in ({"sort": "faces"}, {"min_faces": 6}):
+        doubt = rig.tool("scene__find", **asked)["doubt"]
+        assert "before modifiers" in doubt
+        assert "Round" in doubt
+        assert "Plain" not in doubt
+        assert "geometry__info" in doubt
+    assert "doubt" not in rig.tool("scene__find", pattern="*")
+    assert "before modifiers" in rig.tool("file__overview")["faces_counted"]
+
+
+def test_materials_are_listed_with_their_color(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Crate")
+    rig.tool("materials__create", name="Red", color=[0.8, 0.02, 0.02], objects=["Crate"])
+    made = rig.tool("materials__create", name="Wood")["material"]["path"]
+    nodes = bpy.data.materials[made].node_tree
+    picture = nodes.nodes.new("ShaderNodeTexImage")
+    picture.image = bpy.data.images.new("wood", 1, 1)
+    shader = next(each for each in nodes.nodes if each.type == "BSDF_PRINCIPLED")
+    nodes.links.new(picture.outputs[0], shader.inputs["Base Color"])
+    listed = {each["name"]: each for each in rig.tool("materials__list")["materials"]}
+    assert listed["Red"]["color"] == [0.8, 0.02, 0.02]
+    assert "color" not in listed["Wood"]

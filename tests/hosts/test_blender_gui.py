@@ -90,6 +90,22 @@ def test_ctrl_z_undoes_exactly_one_call(gui: Gui, client: FakeClient) -> None:
     assert paths(client) == sorted([*before, "First"])
 
 
+def test_another_scene_is_shown_in_the_artists_window(gui: Gui, client: FakeClient) -> None:
+    before = gui.run("answer = bpy.context.window_manager.windows[0].scene.name")
+    gui.run("bpy.data.scenes.new('Turntable'); bpy.ops.ed.undo_push(message='a scene')")
+    shown = client.call("blender_data__show_scene", {"name": "Turntable"})["structuredContent"]
+    assert (shown["scene"], shown["before"], shown["objects"]) == ("Turntable", before, 0)
+    window = "answer = bpy.context.window_manager.windows[0].scene.name"
+    assert gui.run(window) == "Turntable"
+    create(client, "There")
+    assert paths(client) == ["There"]
+    gui.key("ctrl+z")
+    gui.wait(lambda: paths(client) == [], "the object undone")
+    gui.key("ctrl+z")
+    gui.wait(lambda: gui.run(window) == before, "the first scene shown again")
+    assert "There" not in paths(client)
+
+
 def test_playback_a_modal_operator_and_a_render(gui: Gui, client: FakeClient) -> None:
     before = paths(client)
     gui.run("with artist(): bpy.ops.screen.animation_play()")

@@ -94,4 +94,9 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "lock an object so that I can't move it by accident": ("lock_location",),
     "rename all bones from left to right": ("flip_names",),
     "light leaks through a wall": ("solidify",),
+    # These were asked by somebody who hadn't seen the recipes, which didn't answer them.
+    "make two objects share one material": ("make_links_data",),
+    "my texture is stretched, how to see UV stretching": ("show_stretch",),
+    "mix two textures with a mask in the shader editor": ("ShaderNodeMix'",),
+    "split the window into two editors": ("area_split",),
 }

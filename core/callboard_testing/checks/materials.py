@@ -168,10 +168,13 @@ class Materials:
 
     def test_the_list_says_who_has_them(self, bench: Bench) -> None:
         cube = bench.cube("Here")
-        path = _make(bench, name="Listed", objects=[cube])
+        path = _make(bench, name="Listed", objects=[cube], color=[0.5, 0.25, 0.125])
         page = bench.call("materials__list", {"objects": [cube]})
         name = _get(bench, path)["name"]
-        assert page["materials"] == [{"name": name, "path": path, "users": [cube]}]
+        (listed,) = page["materials"]
+        color = listed.pop("color")
+        assert all(abs(a - b) < 2e-3 for a, b in zip(color, (0.5, 0.25, 0.125), strict=True))
+        assert listed == {"name": name, "path": path, "users": [cube]}
         assert bench.call("materials__list", {"pattern": "listed*", "limit": 1})["total"] >= 1
 
     def test_each_change_is_one_step_read_back_and_rolled_back(self, bench: Bench) -> None:

@@ -13,10 +13,22 @@ from contextlib import contextmanager
 
 import bpy
 
+from callboard.errors import HostError
 from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 
 #: Types whose data gives their size without evaluation by Blender.
 _PLAIN = ("MESH", "EMPTY", "LIGHT", "CAMERA")
+#: The tool that shows another scene.
+SHOW_SCENE = "blender_data__show_scene"
+
+
+class NotInThisScene(ObjectNotFound):
+    """Raised when the name belongs to an object of another scene, or to a scene."""
+
+    def __init__(self, name: str, why: str) -> None:
+        HostError.__init__(self, why)
+        self.name = name
+        self.nearest = []
 
 
 def scene() -> bpy.types.Scene:
@@ -178,8 +190,26 @@ def find(name: str, *, new: bool = False) -> bpy.types.Object:
             raise AmbiguousName(name, [obj.name_full for obj in alike])
         named = alike[0] if alike else None
     if named is None:
-        raise ObjectNotFound(name, nearest_names(name, (obj.name for obj in objects())))
+        raise _elsewhere(name) or ObjectNotFound(
+            name, nearest_names(name, (obj.name for obj in objects()))
+        )
     return named
+
+
+def _elsewhere(name: str) -> NotInThisScene | None:
+    """Return an error that says where in the file this name is, or None if it is nowhere."""
+    bare = {name, name.rpartition(" [")[0]}
+    alike = ((each, each.objects.get(word)) for each in bpy.data.scenes for word in bare)
+    holding = [
+        f"'{each.name_full}'" for each, obj in alike if obj and name in (obj.name_full, obj.name)
+    ]
+    if holding:
+        why = f"'{name}' isn't in the scene '{scene().name_full}', but in {', '.join(holding)}"
+        return NotInThisScene(name, f"{why}. Show that scene with {SHOW_SCENE} first.")
+    if name in (each.name_full for each in bpy.data.scenes):
+        why = f"'{name}' is a scene, not an object"
+        return NotInThisScene(name, f"{why}. {SHOW_SCENE} shows a scene.")
+    return None
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import bpy
@@ -12,7 +13,7 @@ import bpy
 from callboard.errors import HostError, WrongArgument
 from callboard.host import nearest_names, refuse_outside
 from callboard_blender.application.changes import SceneChanges
-from callboard_blender.application.names import forget, view_layer
+from callboard_blender.application.names import forget, scene, view_layer
 from callboard_blender.application.state_mark import NAME as MARK
 from callboard_blender.application.unique_names import refuse_miscounted
 
@@ -118,7 +119,7 @@ class DataBlocks:
         wanted = _relative(bpy.path.abspath(path)) if to is None else to
         if to is not None:
             refuse_outside([to], to, "used")
-            if path.startswith("//") and bpy.data.filepath:
+            if (path.startswith("//") and bpy.data.filepath) or _is_below_file(to):
                 wanted = _relative(to)
         self._changes.touch()
         for each in naming:
@@ -127,6 +128,31 @@ class DataBlocks:
                 raise HostError(f"Blender changed '{wanted}' to '{each.filepath}'")
         self._changed()
         return [each.name_full for each in naming], wanted
+
+    def show_scene(self, name: str) -> str:
+        """Show the scene in the artist's window, so that all tools read and change that scene.
+        Return the full name of the scene shown before. An undo shows that one again."""
+        wanted, before = self.find("scenes", name), str(scene().name_full)
+        windows = bpy.context.window_manager.windows
+        window = bpy.context.window or next(iter(windows), None)
+        if window is None:
+            raise HostError("this Blender has no window that could show another scene")
+        if wanted != scene():
+            self._changes.touch()
+            window.scene = wanted
+            self._changed()
+        return before
+
+    def set_output(self, path: str) -> str:
+        """Set where the shown scene's renders are saved. Return the path as Blender keeps it, which
+        is relative if it is in the open file's folder or below."""
+        render = scene().render
+        wanted = _relative(path) if _is_below_file(path) else path
+        self._changes.touch()
+        render.filepath = wanted
+        if render.filepath != wanted:
+            raise HostError(f"Blender changed '{wanted}' to '{render.filepath}'")
+        return wanted
 
     def purge(self, empty_collections: bool = False) -> dict[str, list[str]]:
         """Remove data without users, and also empty collections if asked to. Return the removed
@@ -203,6 +229,12 @@ def _nested(tree: Any) -> set[Any]:
                 seen.add(inner)
                 waiting.append(inner)
     return seen
+
+
+def _is_below_file(place: str) -> bool:
+    """Return whether the path is in the open file's folder, or below it."""
+    file = bpy.data.filepath
+    return bool(file) and Path(place).is_relative_to(Path(file).parent)
 
 
 def _relative(place: str) -> str:

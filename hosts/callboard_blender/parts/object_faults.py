@@ -115,9 +115,22 @@ class ObjectFaults:
         fitting = [rig for rig, bones in self._bones.items() if groups & bones]
         return max(fitting, key=lambda rig: len(groups & self._bones[rig]), default=None)
 
-    def _not_rendered(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
-        if obj.type not in _RENDERED or not obj.visible_get(view_layer=view_layer()):
+    def _only_rendered(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
+        """Return why the hidden object is in renders, or None if it isn't."""
+        if obj.hide_render or not self._rendered.intersection(obj.users_collection):
             return None
+        if not obj.visible_camera and obj.type != "LIGHT":
+            return None
+        hidden = {"objects": [obj.name_full], "visible": False}
+        # The file that a linked object comes from decides whether it is rendered.
+        fix = None if obj.library else _call("structure__set_visibility", **hidden)
+        return "it is hidden in the view, but it is in renders", fix
+
+    def _not_rendered(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
+        if obj.type not in _RENDERED:
+            return None
+        if not obj.visible_get(view_layer=view_layer()):
+            return self._only_rendered(obj)
         shown = {"objects": [obj.name_full], "visible": True}
         if not self._rendered.intersection(obj.users_collection):
             names = ", ".join(f"'{each.name}'" for each in obj.users_collection)

@@ -42,6 +42,8 @@ class BlenderChecks:
             return wanted if bpy.data.filepath else None
         if find(path).library is not None or rule not in _TOOLS:
             return None
+        if rule == "scale" and find(path).data.users > 1:
+            return None  # Applying the scale would give the object a mesh of its own.
         tool, arguments = _TOOLS[rule]
         return {"tool": tool, "arguments": {"name": path, **arguments}}
 

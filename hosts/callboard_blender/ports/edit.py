@@ -127,19 +127,17 @@ class BlenderSceneEditor:
     def select(self, names: Sequence[str]) -> list[str]:
         layer = view_layer()
         chosen = {(obj := find(name)).name_full: obj for name in names}
-        for path, obj in chosen.items():
-            if not obj.visible_get(view_layer=layer):
-                raise HostError(f"'{path}' is hidden, so Blender can't select it")
+        shown = {p: obj for p, obj in chosen.items() if obj.visible_get(view_layer=layer)}
         self._changes.touch()
         for obj in list(layer.objects.selected):
             obj.select_set(False, view_layer=layer)
-        for obj in chosen.values():
+        for obj in shown.values():
             obj.select_set(True, view_layer=layer)
-            if not obj.select_get(view_layer=layer):
-                raise HostError(
-                    f"'{obj.name_full}' can't be selected: the artist switched selection off"
-                    " for it, or for its collection, in the outliner"
-                )
+        barred = [path for path, obj in shown.items() if not obj.select_get(view_layer=layer)]
+        hidden = [path for path in chosen if path not in shown]
+        if hidden or barred:
+            raise HostError(_unselectable(hidden, barred))
+        for obj in chosen.values():
             layer.objects.active = obj
         return list(chosen)
 
@@ -149,6 +147,26 @@ class BlenderSceneEditor:
         self._changes.touch()
         object_color.set_color(obj, color)
         return changed(obj)
+
+
+def _unselectable(hidden: list[str], barred: list[str]) -> str:
+    """Return why these objects can't be selected, with all their names."""
+    why = []
+    if hidden:
+        named = ", ".join(f"'{each}'" for each in hidden)
+        is_ = "is" if len(hidden) == 1 else "are"
+        why.append(f"{named} {is_} hidden, so Blender can't select {_them(hidden)}")
+    if barred:
+        named = ", ".join(f"'{each}'" for each in barred)
+        why.append(
+            f"{named} can't be selected: the artist switched selection off for {_them(barred)},"
+            " or for a collection of theirs, in the outliner"
+        )
+    return "; ".join(why)
+
+
+def _them(names: list[str]) -> str:
+    return "it" if len(names) == 1 else "them"
 
 
 def home() -> bpy.types.Collection:

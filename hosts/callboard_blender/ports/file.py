@@ -19,7 +19,7 @@ import bpy
 from callboard.host import Json, NamedFile, of_many, outside, unreadable
 from callboard_blender.application.blend_facts import BlendFacts
 from callboard_blender.application.blend_named import is_own, place_of
-from callboard_blender.application.names import count, listed, scene, view_layer
+from callboard_blender.application.names import SHOW_SCENE, count, listed, scene, view_layer
 from callboard_blender.application.outside_paths import own_folders
 from callboard_blender.parts.data_blocks import NAMING, collections
 from callboard_blender.parts.whole_object import named_by
@@ -67,6 +67,7 @@ class BlenderFile:
                 node_setups=facts.node_trees[_GEOMETRY],
             ),
             "heaviest": [{"name": name, "faces": faces} for name, faces in heaviest],
+            "faces_counted": "before modifiers; once the file is open, geometry__info counts after",
         }
 
     def references(self, path: str | None) -> Generator[None, None, list[NamedFile]]:
@@ -151,6 +152,7 @@ def _of_session() -> Generator[None, None, Json]:
             composited=sum(map(_composites, bpy.data.scenes)),
         ),
         "heaviest": [{"name": name, "faces": count} for name, count in heaviest],
+        "faces_counted": "before modifiers; geometry__info counts after them",
     }
 
 
@@ -176,7 +178,8 @@ def _shown() -> Json:
     """Return the scene, view layer and workspace of the artist's window."""
     window = bpy.context.window
     workspace = {"workspace": window.workspace.name} if window is not None else {}
-    return {"scene": scene().name, "view_layer": view_layer().name, **workspace}
+    several = {"to_show_another": SHOW_SCENE} if len(bpy.data.scenes) > 1 else {}
+    return {"scene": scene().name, "view_layer": view_layer().name, **workspace, **several}
 
 
 def _scene(each: bpy.types.Scene) -> Json:

@@ -9,6 +9,7 @@ import bpy
 from callboard.host import Json
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import (
+    SHOW_SCENE,
     Listed,
     children,
     count,
@@ -35,6 +36,7 @@ class BlenderSceneReader:
 
     def info(self) -> Json:
         shown = scene()
+        others = [each.name_full for each in bpy.data.scenes if each != shown]
         return {
             "file": bpy.data.filepath or None,
             "modified": self._changes.modified,
@@ -48,6 +50,7 @@ class BlenderSceneReader:
             "active": active.name_full if (active := view_layer().objects.active) else None,
             "mode": active.mode.lower() if active else "object",
             "camera": shown.camera.name_full if shown.camera else None,
+            **({"other_scenes": others, "to_show_another": SHOW_SCENE} if others else {}),
         }
 
     def names(self) -> list[str]:

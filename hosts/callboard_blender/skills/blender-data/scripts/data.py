@@ -79,6 +79,24 @@ def set_file(ctx: Any, path: str, new_path: str | None = None) -> Json:
     return {"changed": changed, "path": now, "verified": True}
 
 
+def show_scene(ctx: Any, name: str) -> Json:
+    ctx.port("scene.mutate")
+    blocks = _blocks(ctx)
+    before = blocks.show_scene(name)
+    wanted = blocks.find("scenes", name).name_full
+    info = ctx.port("scene.read").info()
+    expect(info["scene"] == wanted, "the shown scene", wanted, info["scene"])
+    return {"scene": wanted, "before": before, "objects": info["object_count"], "verified": True}
+
+
+def set_output(ctx: Any, path: str) -> Json:
+    ctx.port("scene.mutate")
+    ctx.port("filesystem.write")
+    blocks = _blocks(ctx)
+    shown = ctx.port("scene.read").info()["scene"]
+    return {"scene": shown, "path": blocks.set_output(path), "verified": True}
+
+
 def purge(ctx: Any, empty_collections: bool = False) -> Json:
     ctx.port("scene.mutate")
     gone = _blocks(ctx).purge(empty_collections)

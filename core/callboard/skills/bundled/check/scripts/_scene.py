@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -43,13 +43,17 @@ class Seen:
                 yield from find(self)
 
     def scale(self) -> Iterator[Fault]:
+        sharing = Counter(map(self._port.shared, self._meshes))
         for path in self._meshes:
             scale = self._objects[path]["scale"]
+            others = sharing[self._port.shared(path)] - 1
+            shared = f"; {_counted(others)} that mesh" if others else ""
             if min(scale) < 0:
                 why = f"its scale {_numbers(scale)} is negative, which flips faces and normals"
+                why += shared
                 yield Fault("scale", path, why, "warning", self._port.fix("scale", path))
             elif max(abs(each - 1) for each in scale) > 1e-4:
-                why = f"its scale {_numbers(scale)} isn't applied to its mesh"
+                why = f"its scale {_numbers(scale)} isn't applied to its mesh{shared}"
                 yield Fault("scale", path, why, "hint", self._port.fix("scale", path))
 
     def floating(self) -> Iterator[Fault]:
@@ -63,8 +67,10 @@ class Seen:
     def sunk(self) -> Iterator[Fault]:
         up = self._up
         for path, (low, high) in self._boxes().items():
-            if low[up] < -self._slack() and high[up] > self._slack():
-                why = f"it reaches {-low[up]:.4g} below the ground"
+            # The top of a floor is at the ground, so a floor isn't sunk.
+            if low[up] < -self._slack() and abs(high[up]) > self._slack():
+                reach = f"{-low[up]:.4g} below the ground"
+                why = f"it reaches {reach}" if high[up] > 0 else f"all of it is up to {reach}"
                 yield Fault("sunk", path, why, "hint", self._lifted(path, -low[up]))
 
     def interpenetrating(self) -> Iterator[Fault]:
@@ -218,6 +224,10 @@ def _shared(
 def _some(names: Sequence[str]) -> str:
     left = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {left} more" if left > 0 else "")
+
+
+def _counted(others: int) -> str:
+    return "1 other object shares" if others == 1 else f"{others} other objects share"
 
 
 def _volume(box: tuple[list[float], list[float]]) -> float:

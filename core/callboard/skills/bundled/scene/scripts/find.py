@@ -13,6 +13,8 @@ from callboard.errors import WrongArgument
 
 #: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
+#: Maximum number of objects that an answer names because of their modifiers.
+_MOST_NAMED = 20
 #: Filters, and the part of an object's entry that each needs.
 _NEEDS = {
     "material": "details",
@@ -81,7 +83,23 @@ def find(
                 yield
                 ends = perf_counter() + SLICE
             entry["modifiers"] = _modifiers(reader, entry["path"], wanted)
-    return {"objects": objects, "total": len(fitting)}
+    answer: Json = {"objects": objects, "total": len(fitting)}
+    by_faces = sort == "faces" or not asked.keys().isdisjoint(("min_faces", "max_faces"))
+    doubt = _before_modifiers(fitting) if by_faces else None
+    return {**answer, "doubt": doubt} if doubt else answer
+
+
+def _before_modifiers(fitting: Sequence[Json]) -> str | None:
+    """Return that these objects' modifiers aren't counted, or None if they have none."""
+    modified = [each["path"] for each in fitting if each.get("modifiers")]
+    if not modified:
+        return None
+    names = ", ".join(modified[:_MOST_NAMED])
+    more = f" and {len(modified) - _MOST_NAMED} more" if len(modified) > _MOST_NAMED else ""
+    return (
+        f"faces are counted before modifiers, which these have: {names}{more}; geometry__info"
+        " counts after them"
+    )
 
 
 def _modifiers(reader: Any, path: str, wanted: str) -> list[Json]:
