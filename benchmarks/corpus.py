@@ -2,7 +2,7 @@
 
     python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
         [--host HOST] [--jobs N] [--deadline SECONDS] [--python PYTHON] [--keep FOLDER]
-        [--replay JSON]
+        [--record FILE] [--replay JSON]
 
 Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each file.
 With ``--host openusd``, the OpenUSD host opens the USD files. Each file is changed in a separate
@@ -189,7 +189,7 @@ class Trial:
         try:
             answer = self.stage.call(tool, arguments)
         except Refused as error:
-            self.told["refused"].append(f"{tool}: {error}")
+            self.told["refused"].append([tool, str(error), arguments])
             self._same(before, f"{tool}: refused, but changed")
             self._calls.pop()
             return
@@ -220,6 +220,8 @@ class Trial:
                 self._lost = True
                 return
             self._same(before, f"{tool}: undo isn't exact")
+            if self._lost:
+                self._stack.clear()  # The earlier steps would differ by the same.
 
     def _same(self, before: Any, kind: str) -> None:
         now = self._now = self.stage.contents()
@@ -248,10 +250,13 @@ def changes(before: Any, after: Any) -> Iterator[tuple[str, str, str | None, str
 
 def alike(before: Any, after: Any) -> bool:
     """Return whether both are equal, apart from linked data: undo may keep newly linked data that
-    nothing uses, and may lose data that nothing used before."""
-    kept, lost = after.linked - before.linked, before.unused - after.values.keys()
-    old = {key: each for key, each in before.values.items() if key not in lost}
-    return {key: each for key, each in after.values.items() if key not in kept} == old
+    nothing uses, and may lose data that nothing used before, or read it from its library again."""
+    apart = before.unused | (after.linked - before.linked)
+    old, new = (
+        {key: each for key, each in contents.values.items() if key not in apart}
+        for contents in (before, after)
+    )
+    return old == new
 
 
 def difference(before: Any, after: Any) -> str:
@@ -270,7 +275,7 @@ def work(job: dict[str, Any]) -> dict[str, Any]:
         try:
             stage.open(job["file"], job.get("without", ()))
         except Refused as error:
-            trial.told["refused"].append(f"open: {error}")
+            trial.told["refused"].append(["open", str(error), {}])
             return {**trial.told, "opened": False}
         if (calls := job.get("calls")) is not None:
             trial.replay(calls)
@@ -357,7 +362,10 @@ def general(reason: str) -> str:
 
 
 def report(
-    outcomes: Iterator[tuple[str, dict[str, Any]]], corpus: Corpus, keep: Path | None
+    outcomes: Iterator[tuple[str, dict[str, Any]]],
+    corpus: Corpus,
+    keep: Path | None,
+    record: Path | None,
 ) -> int:
     done: Counter[str] = Counter()
     refused: Counter[str] = Counter()
@@ -366,9 +374,12 @@ def report(
     files = opened = 0
     for file, told in outcomes:
         files += 1
+        if record:
+            with record.open("a") as lines:
+                lines.write(json.dumps({"file": file, **told}) + "\n")
         opened += told["opened"]
         done.update(told["done"])
-        refused.update(map(general, told["refused"]))
+        refused.update(general(f"{tool}: {why}") for tool, why, _ in told["refused"])
         doubted.update(map(general, told["doubted"]))
         if not told["failed"]:
             continue
@@ -402,6 +413,9 @@ def main() -> int:
     parser.add_argument("--deadline", type=float, default=400, help="seconds that a file may take")
     parser.add_argument("--python", default=sys.executable, help="an interpreter with another bpy")
     parser.add_argument("--keep", type=Path, help="a folder for the smallest failing files")
+    parser.add_argument("--record", type=Path,
+                        help="a file that gets one line of JSON for each file: its changes, and "
+                        "each refusal with its arguments")  # fmt: skip
     parser.add_argument("--replay", help="a line that a failure printed")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -434,7 +448,7 @@ def main() -> int:
             return file, told
 
         with ThreadPoolExecutor(options.jobs) as pool:
-            return report(pool.map(one, enumerate(files)), corpus, options.keep)
+            return report(pool.map(one, enumerate(files)), corpus, options.keep, options.record)
 
 
 if __name__ == "__main__":

@@ -93,7 +93,11 @@ MAY = {
     "cameras__set": r"Scene\.camera$|Camera\.dof\.focus_object",
     "scene__set_parent": r"Object\.parent",
     # Blender's own command also ends the instancing, because the overrides replace the instance.
-    "blender_library__make_override": r"Object\.instance_collection",
+    # A linked object that isn't instanced leaves the scene, because its override takes its place.
+    "blender_library__make_override": (
+        r"Object\.instance_collection"
+        r"|(Scene|Collection)\..*(objects|children)\[(Object|Collection) .+ \[[^]]+\]\]"
+    ),
     "blender_data__(replace|purge)": "",
     "structure__(create|add_to)_group": (
         r"Collection\.(objects|collection_objects)"
@@ -269,7 +273,7 @@ class Contents:
             custom = struct.items()
         except TypeError:
             return
-        known = {prop.identifier for prop in struct.bl_rna.properties}
+        known = {prop.identifier for prop in struct.bl_rna.properties} if custom else ()
         for name, value in custom:
             if name not in known and name != "cycles":
                 self._into[f"{path}[{name!r}]"] = plain(custom_value(value, self._by_name))
@@ -382,6 +386,7 @@ class Stage:
         self._call = DirectCaller(self.host)
         self.undo_id: str | None = None
         self._steps: list[str] = []
+        self._opened = ""
         self._files = self._other_files()
 
     def _other_files(self) -> dict[str, list[str]]:
@@ -417,6 +422,7 @@ class Stage:
         }
 
     def open(self, file: str, without: Sequence[str]) -> None:
+        self._opened = file
         if file.endswith(".blend"):
             self.call("scene__open_file", {"path": file, "discard_changes": True})
         else:
@@ -513,25 +519,53 @@ class Stage:
         """Save, and yield every place whose value differs when a process without callboard reads
         the file."""
         self.save(str(self._folder / "saved"))
-        here = Contents(by_name=True)
-        done = subprocess.run(
-            [sys.executable, __file__, str(self._folder / "saved.blend")],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        if done.returncode:
-            yield done.stderr[-1000:]
+        here = Contents(by_name=True).values
+        there, failed = read_separately(self._folder / "saved.blend")
+        if failed:
+            yield failed
             return
-        there = json.loads(done.stdout.splitlines()[-1])
-        for key, old in here.values.items():
-            if key not in there and not key.startswith(("Object ", "Scene ", "Collection ")):
-                continue  # not used by any saved datablock
-            new = there.get(key, {})
-            for path in old.keys() | new.keys():
-                if old.get(path) != new.get(path) and not re.search(NOT_SAVED, f"{key}.{path}"):
-                    yield f"{key} {path}: {old.get(path)} here, {new.get(path)} there"
+        if not (places := list(unlike(here, there))):
+            return
+        own: set[tuple[str, str]] = set()
+        if self._opened.endswith(".blend"):
+            # Blender itself doesn't save all of what it converts when it opens an old file.
+            before, _ = read_separately(Path(self._opened))
+            again, _ = read_separately(Path(self._opened), self._folder / "again.blend")
+            own = {(key.partition(" ")[0], path) for key, path in unlike(before, again)}
+        for key, path in places:
+            if (key.partition(" ")[0], path) not in own:
+                old, new = here[key].get(path), there.get(key, {}).get(path)
+                yield f"{key} {path}: {old} here, {new} there"
+
+
+Values = dict[str, dict[str, str]]
+
+
+def read_separately(file: Path, saved: Path | None = None) -> tuple[Values, str]:
+    """Return the contents that a process without callboard reads, or why it couldn't. With
+    ``saved``, it first saves the file under that name, and reads that."""
+    command = [sys.executable, __file__, str(file), *([str(saved)] if saved else ())]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return {}, done.stderr[-1000:]
+    return json.loads(done.stdout.splitlines()[-1]), ""
+
+
+def unlike(here: Values, there: Values) -> Iterator[tuple[str, str]]:
+    """Yield each place whose saved value differs: the datablock and the path."""
+    for key, old in here.items():
+        if key not in there and not key.startswith(("Object ", "Scene ", "Collection ")):
+            continue  # not used by any saved datablock
+        new = there.get(key, {})
+        for path in old.keys() | new.keys():
+            if old.get(path) != new.get(path) and not re.search(NOT_SAVED, f"{key}.{path}"):
+                yield key, path
 
 
 if __name__ == "__main__":
     bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
+    for copy in sys.argv[2:]:
+        bpy.ops.wm.save_as_mainfile(filepath=copy, copy=True)
+        bpy.ops.wm.open_mainfile(filepath=copy)
     bpy.context.view_layer.update()
     print("\n" + json.dumps(Contents(by_name=True).values))
