@@ -297,3 +297,17 @@ def test_an_export_leaves_the_last_change_to_undo(rig: Rig) -> None:
         assert made
         assert rig.host.undo.undo(made), kind
         assert "Box" not in bpy.data.objects
+
+
+def test_a_metaball_keeps_its_extent_after_the_artists_undo(rig: Rig) -> None:
+    import bpy
+
+    bpy.ops.object.metaball_add()
+    ball = bpy.context.object.name
+    before = rig.read.get(ball)["bounds"]
+    bpy.ops.ed.undo_push(message="Ball")
+    bpy.ops.object.empty_add()
+    bpy.ops.ed.undo_push(message="Empty")
+    bpy.ops.ed.undo()
+    assert before["max"][0] > before["min"][0]
+    assert rig.read.get(ball)["bounds"] == before

@@ -99,8 +99,8 @@ def _corners(obj: bpy.types.Object) -> list[Vec]:
     except HostError:
         placed = obj.matrix_world
     if _has_box(obj):
-        box = obj.bound_box
-        low, high = Vec(box[0]), Vec(box[6])
+        box = _box(obj)
+        low, high = box[0], box[6]
         middle, half = placed @ ((low + high) / 2), (high - low) / 2
         reach = Vec(sum(abs(a * b) for a, b in zip(row, half, strict=False)) for row in placed[:3])
         return [middle - reach, middle + reach]
@@ -111,11 +111,18 @@ def _has_box(obj: bpy.types.Object) -> bool:
     return obj.type in _EXTENDED and not (obj.type == "MESH" and not obj.data.vertices)
 
 
+def _box(obj: bpy.types.Object) -> list[Vec]:
+    if obj.type == "META":
+        # After undo, only the evaluated metaball has a box. Other evaluated types lack some of it.
+        obj = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    return [Vec(corner) for corner in obj.bound_box]
+
+
 def _own_corners(obj: bpy.types.Object, inside: tuple[bpy.types.Collection, ...]) -> list[Vec]:
     """Return the corners of the object's extent, in its own space. The extent of an instanced
     collection is that of its content."""
     if _has_box(obj):
-        return [Vec(corner) for corner in obj.bound_box]
+        return _box(obj)
     instanced = obj.instance_collection if obj.instance_type == "COLLECTION" else None
     if instanced is None or instanced in inside:
         return []
