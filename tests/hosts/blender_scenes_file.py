@@ -319,3 +319,10 @@ def test_an_object_is_shown_together_with_its_collections(rig: Rig) -> None:
     refused(lambda: rig.tool("structure__set_visibility", **asked))
     rig.tool("structure__set_visibility", **asked, with_groups=True)
     assert bpy.data.objects["Clock"].visible_get()
+
+
+def test_the_documentation_explains_each_choice_of_a_property(rig: Rig) -> None:
+    (mode,) = rig.tool("docs__lookup", words="BooleanModifier.operation", limit=1)["entries"]
+    assert mode["choices"] == list(mode["meanings"])
+    (boolean,) = rig.tool("docs__lookup", words="BooleanModifier", limit=1)["entries"]
+    assert "meanings" not in boolean

@@ -53,7 +53,7 @@ class BlenderDocs(KeptDocs):
             return {**base, "properties": names[:MOST_LISTED]}
         if entry.kind == "function" and name in rna.functions:
             return _parameters(rna.functions[name].parameters)
-        return _of_property(rna.properties[name]) if name in rna.properties else {}
+        return _explained(rna.properties[name]) if name in rna.properties else {}
 
 
 def _groups() -> list[str]:
@@ -83,6 +83,18 @@ def _parameters(parameters: Any) -> Json:
         if one.identifier != "rna_type"
     ]
     return {"parameters": reported[:MOST_LISTED]}
+
+
+def _explained(prop: Any) -> Json:
+    """Return a property's facts, and the meanings of its choices, which are too long for a list of
+    parameters."""
+    details = _of_property(prop)
+    if "choices" in details:
+        listed = list(prop.enum_items)[:MOST_LISTED]
+        meanings = {item.identifier: item.description for item in listed if item.description}
+        if meanings:
+            details["meanings"] = meanings
+    return details
 
 
 def _of_property(prop: Any) -> Json:
