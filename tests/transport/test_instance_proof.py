@@ -116,7 +116,7 @@ def test_a_stranger_on_an_instances_port_is_shown_no_token(
             stranger.answer = answer
             assert [entry.state for entry in listed()] == ["silent"]
             assert answer_of(instance, "POST", "/v1/call", {"tool": "x"}) is None
-            with pytest.raises(HostError, match="another program listens"):
+            with pytest.raises(HostError, match="another program is listening"):
                 Client(instance.url, TOKEN, key=TOKEN).__enter__()
             assert main(["call", "scene__scene_info"]) == 3
         assert (
@@ -132,7 +132,7 @@ def test_an_instance_proves_itself_to_who_knows_its_token_and_to_nobody_else() -
         assert instance.token is not None
         with Client(instance.url, instance.token, key=instance.token) as client:
             assert client.request("ping", {}) == {}
-        with pytest.raises(HostError, match="another program listens"):
+        with pytest.raises(HostError, match="another program is listening"):
             Client(instance.url, instance.token, key="another").__enter__()
         caller = FakeClient(instance.url, None)
         port = urlsplit(instance.url).port or 0
