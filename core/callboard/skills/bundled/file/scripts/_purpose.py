@@ -36,7 +36,7 @@ def purpose(kinds: Mapping[str, int]) -> list[Json]:
     """Return a list of ``{guess, score, why}`` with every guess that fits, the likeliest first. A
     score is from 1 to 100. ``kinds`` are counts as in ``FilePort``, and ``textures``."""
     has = Counter(kinds)
-    fitting = [
+    fitting: list[Json] = [
         {
             "guess": guess,
             "score": _score(has, guess, likelier, most),
