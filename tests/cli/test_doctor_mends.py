@@ -168,5 +168,10 @@ def test_a_home_in_which_nothing_can_be_kept(wrong: Wrong, tmp_path: Path) -> No
     )
     assert second.startswith("records are not sent: 'nowhere' isn't an address for records; write ")
     (tmp_path / "home" / "records").unlink()
+    logs = tmp_path / "home" / "logs"
+    logs.write_text("a file where the folder should be")
     (tmp_path / "home" / "settings.yaml").write_text("records_to: [syslog://127.0.0.1]\n")
+    (third,) = wrong()
+    assert third.startswith(f"logs can't be kept in {logs}: have the owner")
+    logs.unlink()
     assert wrong() == []

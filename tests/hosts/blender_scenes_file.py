@@ -139,13 +139,17 @@ def named_by_a_node_input() -> None:
     import bpy
 
     nodes = bpy.data.node_groups.new("Paste", "GeometryNodeTree")
-    nodes.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-    nodes.interface.new_socket("Picture", in_out="INPUT", socket_type="NodeSocketImage")
+    if bpy.app.version < (4, 0):
+        nodes.outputs.new("NodeSocketGeometry", "Geometry")
+        key = nodes.inputs.new("NodeSocketImage", "Picture").identifier
+    else:
+        nodes.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+        added = nodes.interface.new_socket("Picture", in_out="INPUT", socket_type="NodeSocketImage")
+        key = added.identifier
     wall = bpy.data.objects.new("Wall", bpy.data.meshes.new("Wall"))
     bpy.context.scene.collection.objects.link(wall)
     modifier = wall.modifiers.new("Paste", "NODES")
     modifier.node_group = nodes
-    key = nodes.interface.items_tree["Picture"].identifier
     image = bpy.data.images.new("Ticket", 4, 4)
     image.source, image.filepath = "FILE", "//ticket.png"
     try:

@@ -110,7 +110,7 @@ def findings() -> Iterator[tuple[bool, str]]:
     yield from _instances(served)
     yield from _gateway()
     yield from _settings()
-    yield True, f"logs are kept in {log_file.default_folder()}, a file for each instance"
+    yield _logs()
     try:
         yield from _records()
         yield from _skills(served)
@@ -221,6 +221,17 @@ def _variables() -> Iterator[tuple[bool, str]]:
     for name, meant in unread_variables():
         hint = f"; did you mean {meant}?" if meant else ""
         yield meant is None, f"nothing reads the environment variable {plain(name)}{hint}"
+
+
+def _logs() -> tuple[bool, str]:
+    folder = log_file.default_folder()
+    # Unlike Path.exists, this is False where it isn't allowed to look.
+    there = next(each for each in (folder, *folder.parents) if os.access(each, os.F_OK))
+    if there.is_dir() and os.access(there, os.W_OK | os.X_OK):
+        return True, f"logs are kept in {folder}, a file for each instance with something to log"
+    return False, (
+        f"logs can't be kept in {folder}: have the owner or the permissions of {there} corrected"
+    )
 
 
 def _records() -> Iterator[tuple[bool, str]]:
