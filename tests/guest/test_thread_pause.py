@@ -277,6 +277,20 @@ def test_what_is_asked_in_such_a_moment_ends_the_code_and_the_pause(
 
 
 @needs_an_alarm
+def test_the_alarm_of_a_pause_that_something_else_ended_falls_silent(
+    alarm_is_free: None, sitter: Callable[[float | None], Sitter]
+) -> None:
+    one, undo = sitter(0.001), wakeable()
+    try:
+        ThreadPause().__enter__()
+        go_on()
+        until(lambda: signal.getitimer(signal.ITIMER_REAL) == (0, 0), "the alarm to fall silent")
+        one.more()
+    finally:
+        undo()
+
+
+@needs_an_alarm
 def test_an_applications_own_alarm_is_left_alone(
     alarm_is_free: None, sitter: Callable[[float | None], Sitter]
 ) -> None:

@@ -233,6 +233,8 @@ def breathe(seconds: float) -> None:
 
 def take_a_moment(number: int, frame: object) -> None:
     """Let the threads run for a moment. The handler of ``ALARM``."""
+    if not _held and not _breathing:
+        _end_alarm()  # An exception ended the pause before its end.
     breathe(MOMENT)
     for _ in range(2):
         pass  # The jump of this loop is an instruction at which a requested exception arrives.
