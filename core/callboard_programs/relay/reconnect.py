@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from callboard.content import Json
@@ -79,7 +80,9 @@ class Reconnector:
         self._heard = asyncio.Event()
         self._looked = asyncio.Event()
         self._look_now = asyncio.Event()
-        self._learning: asyncio.Task[None] | None = None
+        #: The tasks that read a host's lists again, and whether one of them hasn't begun to.
+        self._learning: set[asyncio.Task[None]] = set()
+        self._learns_soon = False
 
     def hear(self, request: Request) -> None:
         """Read the client's name from a request that contains it, and begin to look for hosts."""
@@ -157,6 +160,8 @@ class Reconnector:
         try:
             await self._keep_connected()
         finally:
+            for task in tuple(self._learning):
+                task.cancel()
             if self.link is not None:
                 self.link.close()
 
@@ -273,11 +278,12 @@ class Reconnector:
     def _learn_again(self, link: Link) -> None:
         async def learn() -> None:
             await asyncio.sleep(LOOK_EVERY)  # Changes come in bursts.
-            self._learning = None
-            try:
+            self._learns_soon = False
+            with suppress(HostError):
                 await self._learn(link)
-            except HostError:
-                return
 
-        if self._learning is None:
-            self._learning = asyncio.get_running_loop().create_task(learn())
+        if not self._learns_soon:
+            self._learns_soon = True
+            task = asyncio.get_running_loop().create_task(learn())
+            self._learning.add(task)
+            task.add_done_callback(self._learning.discard)
