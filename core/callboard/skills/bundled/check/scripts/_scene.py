@@ -43,18 +43,21 @@ class Seen:
                 yield from find(self)
 
     def scale(self) -> Iterator[Fault]:
-        sharing = Counter(map(self._port.shared, self._meshes))
-        for path in self._meshes:
+        meshes = {path: self._port.shared(path) for path in self._meshes}
+        sharing = Counter(meshes.values())
+        for path, mesh in meshes.items():
             scale = self._objects[path]["scale"]
-            others = sharing[self._port.shared(path)] - 1
-            shared = f"; {_counted(others)} that mesh" if others else ""
-            if min(scale) < 0:
+            flips = min(scale) < 0
+            if flips:
                 why = f"its scale {_numbers(scale)} is negative, which flips faces and normals"
-                why += shared
-                yield Fault("scale", path, why, "warning", self._port.fix("scale", path))
             elif max(abs(each - 1) for each in scale) > 1e-4:
-                why = f"its scale {_numbers(scale)} isn't applied to its mesh{shared}"
-                yield Fault("scale", path, why, "hint", self._port.fix("scale", path))
+                why = f"its scale {_numbers(scale)} isn't applied to its mesh"
+            else:
+                continue
+            if others := sharing[mesh] - 1:
+                why += f"; {_counted(others)} that mesh"
+            fix = self._port.fix("scale", path)
+            yield Fault("scale", path, why, "warning" if flips else "hint", fix)
 
     def floating(self) -> Iterator[Fault]:
         up, boxes = self._up, self._boxes()
