@@ -90,8 +90,9 @@ def _explained(prop: Any) -> Json:
     parameters."""
     details = _of_property(prop)
     if "choices" in details:
-        listed = list(prop.enum_items)[:MOST_LISTED]
-        meanings = {item.identifier: item.description for item in listed if item.description}
+        # Items may be freed when their iterator ends.
+        meanings = {item.identifier: item.description for item in prop.enum_items}
+        meanings = {one: meanings[one] for one in details["choices"] if meanings.get(one)}
         if meanings:
             details["meanings"] = meanings
     return details
