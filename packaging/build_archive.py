@@ -9,14 +9,13 @@ from pathlib import Path
 
 #: The earliest date that a zip can store.
 _DATE = (1980, 1, 1, 0, 0, 0)
-#: Files that are already compressed. A wheel isn't listed, because its two tables of names shrink
-#: by half.
+#: Files that are already compressed.
 _COMPRESSED = (".png",)
 
 Files = dict[str, bytes]
 
 
-def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
+def write_zip(path: Path, files: Mapping[str, bytes], *, compress: bool = True) -> None:
     """Write ``files``, which maps names with forward slashes to contents, completely or not at
     all."""
     # Two commands may build the archive at the same time, so each writes a separate file.
@@ -27,7 +26,7 @@ def write_zip(path: Path, files: Mapping[str, bytes]) -> None:
             info = zipfile.ZipInfo(name, _DATE)
             info.create_system = 3
             info.external_attr = 0o100644 << 16
-            stored = name.endswith(_COMPRESSED)
+            stored = not compress or name.endswith(_COMPRESSED)
             info.compress_type = zipfile.ZIP_STORED if stored else zipfile.ZIP_DEFLATED
             archive.writestr(info, files[name], compresslevel=9)
     partial.replace(path)

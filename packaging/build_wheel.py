@@ -22,15 +22,24 @@ def version() -> str:
 
 
 def our_files(packages: Sequence[str]) -> Files:
-    """Return the files of our packages, from all folders of the project."""
+    """Return the files of our packages, from all folders of the project, without the recipes of
+    other hosts."""
     files: Files = {}
     for package in packages:
         root = next((r for r in ROOTS if (PROJECT / r / package).is_dir()), ROOTS[0])
         files.update(package_files(PROJECT / root, package))
-    return files
+    hosts = {package.removeprefix("callboard_") for package in packages}
+    recipes = re.compile(r".*/docs/recipes_(\w+)\.json")
+    return {
+        name: data
+        for name, data in files.items()
+        if not (of := recipes.fullmatch(name)) or of[1] in hosts
+    }
 
 
-def write_wheel(folder: Path, inside: Files, about: Files | None = None) -> Path:
+def write_wheel(
+    folder: Path, inside: Files, about: Files | None = None, *, compress: bool = True
+) -> Path:
     """Write the distribution ``callboard`` with these files. ``about`` holds its metadata files.
     Without ``about``, the distribution requires no other distribution."""
     files = dict(inside)
@@ -48,7 +57,7 @@ def write_wheel(folder: Path, inside: Files, about: Files | None = None) -> Path
     record = [f"{name},{_digest(data)},{len(data)}" for name, data in sorted(files.items())]
     files[f"{info}/RECORD"] = ("\n".join([*record, f"{info}/RECORD,,"]) + "\n").encode()
     path = folder / f"callboard-{version()}-py3-none-any.whl"
-    write_zip(path, files)
+    write_zip(path, files, compress=compress)
     return path
 
 
