@@ -189,3 +189,26 @@ def test_an_export_that_plays_actions_leaves_poses_as_they_were(rig: Rig) -> Non
     assert [*cube.location] == [0.5, 7, 0]
     assert played.action is None
     assert played.last_slot_identifier == ""
+
+
+def test_a_curve_without_splines_is_refused_where_blender_would_crash(rig: Rig) -> None:
+    import bpy
+
+    data = bpy.data.curves.new("Drawn", "CURVE")
+    shown = bpy.context.scene.collection.objects
+    inside = bpy.data.collections.new("Inside")
+    inside.objects.link(bpy.data.objects.new("Line", data))
+    instance = bpy.data.objects.new("Instance", None)
+    instance.instance_type, instance.instance_collection = "COLLECTION", inside
+    shown.link(instance)
+    rig.cube("Box")
+    files = [str(rig.folder / f"line{suffix}") for suffix in (".abc", ".usda")]
+    if "usd" not in rig.host.ports:
+        files.pop()
+    for file in files:
+        why = raised(HostError, rig.port("exchange").export_file, file, None, None)
+        assert "'Line'" in str(why)
+        rig.tool("exchange__export", path=file, objects=["Box"])
+    data.splines.new("BEZIER")
+    for file in files:
+        rig.tool("exchange__export", path=file)

@@ -41,7 +41,7 @@ from callboard_blender.parts.exchange_options import (
     reader_of,
     writer_of,
 )
-from callboard_blender.ports.usd import BlenderUsd, moves, run
+from callboard_blender.ports.usd import BlenderUsd, moves, refuse_empty_curves, run
 
 _NO_USD = (
     "this Blender has no OpenUSD Python modules, which check its files; use Blender 4.5 or later"
@@ -115,6 +115,8 @@ class BlenderExchange:
                 return [path], Axes(unit, "Z")
             # The exporter copies the used files into the exported file or its folder.
             refuse_used_outside("exported")
+            if kind == "alembic":
+                refuse_empty_curves(objects is not None, rendered_only=False)
             operator, moving = _there(writer_of(kind), path), moves()
             options = export_options(operator, kind, axes, objects is not None, moving)
             with (

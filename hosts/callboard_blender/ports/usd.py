@@ -4,6 +4,7 @@ the scene, so callboard doesn't offer the port there."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,7 @@ class BlenderUsd:
         created = [obj for obj in scene().objects if obj.name_full not in before]
         if above is not None:
             under = find(above)
-            prototypes = _instanced_members()
+            prototypes = _instanced_members(objects())
             for obj in created:
                 if obj.parent is None and obj not in prototypes:
                     obj.parent = under
@@ -78,6 +79,7 @@ class BlenderUsd:
             raise HostError("nothing is selected; select objects, or export everything")
         # The exporter copies the textures into the file's folder.
         refuse_used_outside("exported")
+        refuse_empty_curves(selected_only, rendered_only=True)
         moving = moves()
         with (
             # The exporter makes Blender evaluate the scene, which isn't a change.
@@ -102,10 +104,36 @@ class BlenderUsd:
         return metadata_result(path, _opened_within(path))
 
 
-def _instanced_members() -> set[bpy.types.Object]:
-    """Return the objects that instances show. Moving one would move each instance."""
-    shown = (obj.instance_collection for obj in objects() if obj.instance_type == "COLLECTION")
-    return {obj for each in set(shown) if each is not None for obj in each.all_objects}
+def _instanced_members(among: Iterable[bpy.types.Object]) -> set[bpy.types.Object]:
+    """Return the objects that instances show, at any depth. Moving one would move each instance."""
+    reached: set[bpy.types.Object] = set()
+    while among:
+        shown = {obj.instance_collection for obj in among if obj.instance_type == "COLLECTION"}
+        among = {obj for each in shown - {None} for obj in each.all_objects} - reached
+        reached |= among
+    return reached
+
+
+def refuse_empty_curves(selected_only: bool, rendered_only: bool) -> None:
+    """Raise HostError when an exported curve has no splines, because Blender would crash. The
+    exporter to USD leaves out what is hidden from renders, but the exporter to Alembic doesn't."""
+    empty = [
+        obj
+        for obj in bpy.data.objects
+        if obj.type == "CURVE"
+        and not len(obj.data.splines)
+        and not (rendered_only and obj.hide_render)
+    ]
+    if not empty:
+        return
+    shown = view_layer().objects
+    exported = set(shown.selected if selected_only else shown)
+    exported |= _instanced_members(exported)
+    if names := ", ".join(f"'{obj.name_full}'" for obj in empty if obj in exported):
+        raise HostError(
+            f"curves without splines: {names}; Blender would crash during this export, so delete"
+            " them or give them splines"
+        )
 
 
 def moves() -> bool:
