@@ -176,7 +176,7 @@ def _houdini_has(version: str, kind: str, text: str) -> bool:
 
 
 def count() -> None:
-    print("| adapter | kind | places | different | of them in | listed with a reason | unknown |")
+    print("| adapter | kind | places | different | of which in | listed with a reason | unknown |")
     print("|---|---|--:|--:|---|--:|--:|")
     for host in names.HOSTS:
         places = defaultdict(list)
@@ -334,7 +334,7 @@ def outcome(run: Run, mistake: Mistake) -> list[str]:
 
 
 def failing(tree: Path, host: str, path: str) -> str:
-    """Return the name of the first test of names that fails when ``path`` has the given tree's
+    """Return the name of the first test in ``names`` that fails when ``path`` has the given tree's
     code, or an empty string."""
     trees, where = names.trees(host), path.partition("/callboard_")[2].partition("/")[2]
     right = trees[where]

@@ -3,7 +3,7 @@
 Runs 200, 2,000 and 20,000 tiny calls over frames on OpenUSD hosts on this machine, then longer
 calls on one host and on two. Needs the extras ``farm`` and ``usd``.
 
-``--scale`` measures the figures of docs/scale.md instead: the cost of each task for the scheduler
+``--scale`` measures the figures in docs/scale.md instead: the cost of each task for the scheduler
 and the client, with two hosts and with many stand-ins. Stand-ins are Dask workers in one process
 that answer at once, and claim to have worked for the requested time. The bytes on the wire include
 everything that is sent over this machine's loopback interface. To keep other traffic off it, use
@@ -183,7 +183,7 @@ class Used(NamedTuple):
 
 
 def used_by(scheduler: int) -> Used:
-    """Return the figures so far of the scheduler's process and of this one."""
+    """Return the figures so far for the scheduler's process and for this one."""
     there, here = psutil.Process(scheduler), psutil.Process()
     (used, held), (own, own_held) = [
         (sum(process.cpu_times()[:2]), process.memory_info().rss) for process in (there, here)

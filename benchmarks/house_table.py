@@ -2,7 +2,7 @@
 
     python benchmarks/house_table.py [--quick SECONDS] [--ci SECONDS] [--archives MB]
 
-This program measures the lines, tests, crossings and modules at startup itself, which takes about a
+This program itself measures the lines, tests, crossings and modules at startup, which takes about a
 minute. The times come from a quiet machine with two processors. They are passed as options, because
 each takes a separate run. If an option is left out, its row stays as it is.
 """

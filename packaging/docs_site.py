@@ -19,7 +19,7 @@ import docs_drawing
 from docs_reference import write_reference
 
 PROJECT = Path(__file__).resolve().parent.parent
-#: The files that pages are made of or link to, besides `docs`.
+#: The files that pages are made from or link to, besides `docs`.
 SOURCES = (
     "README.md",
     "CHANGELOG.md",

@@ -144,7 +144,7 @@ def describe(interpreter: Interpreter) -> str:
 
 
 if __name__ == "__main__":
-    # For scripts: `find_python.py 3.12` prints that version's path, `--versions` all versions.
+    # For scripts: `find_python.py 3.12` prints that version's path; `--versions` lists all.
     if sys.argv[1:] == ["--versions"]:
         print(*VERSIONS)
         sys.exit()

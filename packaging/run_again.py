@@ -49,7 +49,7 @@ class Stage:
     def run_again(self) -> None:
         """Run the failed tests again. Print pytest's output, and correct the counts if all of them
         pass."""
-        print(f"\n=== {self.name}: its failed tests again, alone", flush=True)
+        print(f"\n=== {self.name}: running the failed tests again, alone", flush=True)
         command = ["timeout", "--kill-after=20", str(SECONDS), *self.command]
         command += ["-n", "0", "--last-failed", "-o", f"cache_dir={self.cache}"]
         # The output goes to a file, because a process that a test leaves running would keep a pipe

@@ -68,7 +68,7 @@ class Page:
         self.tab.locator("#state[data-link=live]").wait_for()
 
     def _heard(self, message: Any) -> None:
-        # Chromium reports here whatever the page tried but isn't allowed to do.
+        # Chromium reports anything here that the page tried to do but isn't allowed to.
         if message.type in ("error", "warning"):
             self.complaints.append(message.text)
 

@@ -59,7 +59,7 @@ def run(kind: str, archive: str, version: Callable[[], str], probes: Probes) -> 
 
 
 def _unpacked(archive: Path, folder: Path) -> Path:
-    """Return the folder in the archive from which Python imports."""
+    """Unpack the archive. Return the folder inside it that Python imports from."""
     with zipfile.ZipFile(archive) as packed:
         packed.extractall(folder / "unpacked")
     callboard = next((folder / "unpacked").rglob("python/callboard/__init__.py"), None)

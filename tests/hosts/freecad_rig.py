@@ -1,6 +1,6 @@
 """Runs FreeCAD with a real window on a separate screen, with the host of ``examples/host/freecad``.
-The artist's actions are keys, the mouse, or code that a timer runs inside FreeCAD, even while a
-dialog is open.
+The artist's actions are key presses, mouse input, or code that a timer runs inside FreeCAD, even
+while a dialog is open.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Scenes like those that studios make. Each result is either right or refused, and is verified only
-if it is right.
+"""Scenes like those that studios make. Each result is either right or refused, and is marked
+verified only if it is right.
 
 Blender can't be unloaded and keeps what it read, so the cases run in one separate process and
 each outcome is a test here.

@@ -30,7 +30,7 @@ NOWHERE = [
     *("/register", "/", "/mcp/../mcp", "/favicon.ico", "/mcpx"),
 ]
 #: A listener that often checks for expired connections. A test shortens the time limits only after
-#: its own part, because its client may be slow.
+#: its client has done its part, because the client may be slow.
 OFTEN = HttpLimits(sweep_every=0.02)
 #: A listener that gives a request's head little time.
 SHORT = HttpLimits(sweep_every=0.02, header_time=0.05)

@@ -1,5 +1,5 @@
 """The list of calls, as the Activity tab shows it. Its width determines which columns are shown. It
-reports when the pointer is over it, so that the tab doesn't move the rows then."""
+reports when the pointer is over it, so that the tab doesn't move the rows during that time."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ from callboard_ui.rows import Row, RowsModel
 from callboard_ui.shown_text import one_line, visible
 from callboard_ui.theme import em
 
-#: Seconds over which requests for missing capabilities are counted, and seconds until they are
-#: counted again.
+#: The period, in seconds, over which requests for missing capabilities are counted, and the number
+#: of seconds before they are counted again.
 _PERIOD, _FRESH = 7 * 86_400.0, 10.0
 TOOLS, LACKING, BUNDLES, ASKED = range(4)
 

@@ -52,7 +52,7 @@ _inbox: _Inbox | None = None
 
 
 def make_ready() -> None:
-    """Make :func:`post` work. Call it on the main thread, with a QApplication."""
+    """Make :func:`post` work. Call it on the main thread, once a QApplication exists."""
     global _inbox
     if _inbox is None:
         _inbox = _Inbox()

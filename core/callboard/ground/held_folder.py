@@ -51,8 +51,8 @@ def require_folder(file: Path) -> None:
 
 
 def make_below(base: str, parts: Sequence[str]) -> None:
-    """Make folders one below the other in ``base``, a real path. Existing folders are fine. Raises
-    HostError when one of them is something else, such as a link."""
+    """Make nested folders in ``base``, a real path. Folders that already exist are fine. Raises
+    HostError when something else, such as a link, is in the way."""
     handle = _open(base) if CAN_HOLD else None
     path = base
     try:

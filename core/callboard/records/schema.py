@@ -170,8 +170,8 @@ def to_line(call: CallRecord, redactor: Redactor, *, with_result: bool = True) -
 
 def plain_middle(tool: Sequence[str | None], who: Sequence[str | None]) -> str:
     """Return the middle of the journal line of an ordinary call that succeeded. The middle is
-    the same for every call to one tool by one client. ``tool`` is its name and its skill, ``who``
-    the columns from ``client_name`` to ``host``."""
+    the same for every call to one tool by one client. ``tool`` is the tool's name and skill, and
+    ``who`` is the columns from ``client_name`` to ``host``."""
     name, skill = tool
     return f"{names(name, 'ok', skill)},{names(*who)},null,null"
 

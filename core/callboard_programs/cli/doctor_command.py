@@ -136,8 +136,8 @@ def _optional() -> Iterator[tuple[bool, str]]:
 
 
 def _instances(served: set[str]) -> Iterator[tuple[bool, str]]:
-    """Yield the findings about instances. The faults that instances report in their skills are
-    added to ``served``."""
+    """Yield the findings about instances. The faults that instances have found in their skills
+    are added to ``served``."""
     yield from private_folders.findings(folder())
     running = listed(everywhere=True)
     for entry in running:

@@ -35,8 +35,8 @@ def place(
     foreign = [name for name in foreign if there[name] != wanted.get(name)]
     if foreign:
         raise HostError(
-            f"{folder / sorted(foreign)[0]} was not written by callboard install, or was changed "
-            "since; move it away first"
+            f"{folder / sorted(foreign)[0]} was not written by callboard install, or has been "
+            "changed since; move it elsewhere first"
         )
     if there == {**dict.fromkeys(known, None), **wanted} and known == wanted:
         return []

@@ -1,4 +1,4 @@
-"""A host's ``animation`` port, with keys of translate, rotate and scale as applications report
+"""A host's ``animation`` port, with translate, rotate and scale keys as applications report
 them."""
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ FIRST_TAKE = "Main"
 
 @dataclass
 class TakeData:
-    """A take. ``held`` maps the parameters that it includes, by node and name, to its own
-    values."""
+    """A take. ``held`` maps the parameters that the take includes, by node and name, to the
+    take's own values."""
 
     name: str
     parent: str | None

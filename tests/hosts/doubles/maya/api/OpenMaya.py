@@ -63,7 +63,7 @@ class MConditionMessage(MMessage):
     @staticmethod
     def addConditionCallback(condition, function, clientData=None) -> int:
         session.guard("MConditionMessage.addConditionCallback")
-        # The conditions of batch mode aren't documented.
+        # The conditions available in batch mode aren't documented.
         if condition not in _CONDITIONS or (session.batch and condition == "playblasting"):
             raise RuntimeError(f"there is no condition '{condition}'")
         return session.listen("condition", condition, function)
