@@ -36,7 +36,7 @@ UNUSED = ["tornado.options", "watchdog.tricks", "platformdirs.android", "platfor
 #: The oldest Python of the hosts.
 OLDEST_PYTHON = "3.10"
 
-_PRIVATE = {*NEEDED.values(), *PANEL}
+_PRIVATE = frozenset({*NEEDED.values(), *PANEL})
 _SYNTAX = (3, 10)
 
 
@@ -114,17 +114,26 @@ def check_imports(name: str, source: bytes) -> None:
     bundled packages by its public name, under which another plug-in may have loaded that package.
     Raises BuildError."""
     try:
-        tree = ast.parse(source, name, feature_version=_SYNTAX)
+        public = _public_imports(source)
     except SyntaxError as error:
-        raise BuildError(f"Python {OLDEST_PYTHON} can't read {name}: {error}") from None
-    for node in ast.walk(tree):
+        problem = f"{name}, line {error.lineno}: {error.msg}"
+        raise BuildError(f"Python {OLDEST_PYTHON} can't read {problem}") from None
+    for imported in public:
+        raise BuildError(
+            f"{name} imports {imported} by its public name instead of our private copy"
+        )
+
+
+@cache  # Every archive has the same files.
+def _public_imports(source: bytes) -> list[str]:
+    """Return the bundled packages' modules that the source imports by their public names. Raises
+    SyntaxError if the oldest Python can't read it."""
+    public: list[str] = []
+    for node in ast.walk(ast.parse(source, feature_version=_SYNTAX)):
         imported: list[str] = []
         if isinstance(node, ast.Import):
             imported = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             imported = [node.module or ""]
-        if _PRIVATE.intersection(each.partition(".")[0] for each in imported):
-            raise BuildError(
-                f"{name} imports {', '.join(imported)} by its public name instead of our private"
-                " copy"
-            )
+        public += [each for each in imported if each.partition(".")[0] in _PRIVATE]
+    return public

@@ -11,6 +11,7 @@ import ast
 import re
 import zipfile
 from collections.abc import Collection, Sequence
+from functools import cache
 from pathlib import Path
 
 from build_archive import Files
@@ -43,7 +44,7 @@ _MENDED = {
 _NOTICE = b"\n# Changed by callboard, which loads this under a private name.\n"
 
 
-def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
+def vendored(wheels: Sequence[Path], packages: frozenset[str]) -> Files:
     """Return the Python files of ``packages`` in the wheels, under the private name."""
     files: Files = {
         f"{NAMESPACE}/__init__.py": b'"""Packages of others that callboard carries."""\n'
@@ -60,7 +61,7 @@ def vendored(wheels: Sequence[Path], packages: Collection[str]) -> Files:
     return files
 
 
-def _changed(name: str, archive: zipfile.ZipFile, packages: Collection[str]) -> bytes:
+def _changed(name: str, archive: zipfile.ZipFile, packages: frozenset[str]) -> bytes:
     source = archive.read(name)
     changed = private(_mended(name, source), packages)
     # Licenses require the notice. The notice is at the end, so that lines keep their numbers.
@@ -75,7 +76,7 @@ def _mended(name: str, source: bytes) -> bytes:
     return source
 
 
-def privately(files: Files, packages: Collection[str]) -> Files:
+def privately(files: Files, packages: frozenset[str]) -> Files:
     """Return our own files, with ``packages`` imported under the private name."""
     return {
         name: private(data, packages) if name.endswith(".py") else data
@@ -83,8 +84,11 @@ def privately(files: Files, packages: Collection[str]) -> Files:
     }
 
 
-def private(source: bytes, packages: Collection[str]) -> bytes:
+@cache  # Every archive has the same files.
+def private(source: bytes, packages: frozenset[str]) -> bytes:
     """Return ``source`` with every import of ``packages`` rewritten, and nothing else changed."""
+    if not any(package.encode() in source for package in packages):
+        return source
     lines = source.splitlines(keepends=True)
     renamed = [
         node

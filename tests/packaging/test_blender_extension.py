@@ -83,7 +83,7 @@ def test_the_full_archives_carry_qt_for_every_system(tmp_path: Path) -> None:
     ],
 )
 def test_imports_are_rewritten(before: str, after: str) -> None:
-    assert private(before.encode(), {"yaml"}).decode() == after
+    assert private(before.encode(), frozenset({"yaml"})).decode() == after
 
 
 @pytest.mark.timeout(600)
