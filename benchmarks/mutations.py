@@ -308,8 +308,8 @@ class Run:
         return "missed", f"by {len(tests)} tests"
 
     def caught_by(self, mistake: Mistake, tests: list[str]) -> tuple[str, str] | None:
-        """Return `caught` and the first of the tests that fails with the mistake and passes without
-        it, `unfinished` and the reason, or None."""
+        """Return `caught` and the first test that fails with the mistake and passes without it; or
+        `unfinished` and the reason; or None."""
         left = list(dict.fromkeys(tests))
         while left:
             mistake.put(self.tree, mistake.new)

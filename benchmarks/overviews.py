@@ -142,8 +142,8 @@ def _common(entry: Any, like: Any) -> Any:
 
 
 def _place(path: str, file: str) -> str:
-    """Return the path that Blender opens for a path in that file. Outside Windows, a drive becomes
-    a folder."""
+    """Return the path that Blender opens for a path in the given file. Outside Windows, a drive
+    becomes a folder."""
     if path.startswith("//"):
         path = f"{Path(file).parent}/{path[2:]}".replace("\\", "/")
     elif os.name != "nt" and path[1:2] == ":":

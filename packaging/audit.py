@@ -4,7 +4,7 @@
 
 Exits with 0 if no vulnerability is known, with 1 if one is known, and with 2 and the reason if no
 service could be asked. A failing service usually reports no vulnerabilities, so each service is
-first asked about a package with a known one.
+first asked about a package known to be vulnerable.
 """
 
 from __future__ import annotations

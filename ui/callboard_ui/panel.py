@@ -176,7 +176,7 @@ class Panel(QWidget):
         self._show_notice(snapshot)
 
     def _show_notice(self, snapshot: Snapshot) -> None:
-        """Show the question in one place only: in the panel if the artist sees it, and otherwise in
+        """Show the question in one place only: in the panel if the panel is visible, otherwise in
         the notice."""
         asked = snapshot.questions
         waiting = () if not asked or self._seen() else asked

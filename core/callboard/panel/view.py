@@ -124,7 +124,7 @@ class ServedView:
 
     @property
     def next_client_goes_in(self) -> float | None:
-        """Seconds until the first of the clients shown disappears, or None when there is none."""
+        """Seconds until the next client disappears from the panel, or None when there is none."""
         return self._endpoint.stateless.recent.next_goes_in
 
     def session_of(self, client: str | None) -> Session | None:

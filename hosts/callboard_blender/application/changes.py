@@ -129,8 +129,8 @@ class SceneChanges:
 
     @contextmanager
     def unnoticed(self) -> Iterator[None]:
-        """Ignore changes inside the block, because they will be undone or restore an earlier
-        state."""
+        """Ignore changes inside the block, because they will be undone, or because they
+        restore an earlier state."""
         before, self._unnoticed = self._unnoticed, True
         try:
             yield

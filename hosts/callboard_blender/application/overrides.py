@@ -43,7 +43,7 @@ def _in_one() -> bool:
 
 
 def guard() -> Callable[[], None]:
-    """Make every operator that runs inside an override suspend callboard's threads, whatever code
+    """Ensure that every operator run inside an override suspends callboard's threads, whatever code
     calls the operator. Return a function that reverses this call. Once every host has called its
     function, operators no longer suspend threads. Call both functions on the main thread. The
     returned function is idempotent."""

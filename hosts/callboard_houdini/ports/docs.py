@@ -15,7 +15,7 @@ _LAYOUT = ("FolderSet", "Folder", "Separator", "Label", "Button")
 
 
 class HoudiniDocs(KeptDocs):
-    """Entries for node types, such as ``Sop/box``, with the help of digital assets, and for
+    """Entries for node types, such as ``Sop/box``, including digital assets' embedded help, and for
     ``hou``'s classes, functions and methods."""
 
     def _read(self) -> Iterator[DocEntry]:

@@ -15,7 +15,7 @@ def acts() -> Mapping[str, Callable[..., Any]]:
 
 
 def later(seconds: float, act: Callable[[], object]) -> None:
-    """Call ``act`` after that many seconds, even while a dialog is open."""
+    """Call ``act`` after the given number of seconds, even while a dialog is open."""
     from qtpy.QtCore import QTimer  # An application without a GUI may have no Qt.
 
     QTimer.singleShot(round(1000 * seconds), act)
