@@ -296,7 +296,7 @@ def tell_what_is_missing(arguments: Sequence[str], python: str) -> None:
 
 def keep_bytecode(venv: Path, variables: MutableMapping[str, str]) -> None:
     """Move the bytecode into the environment if the user doesn't want any among the sources.
-    Without it, each of the hundreds of test processes would compile everything again."""
+    Without bytecode, each of the hundreds of test processes would compile everything again."""
     if variables.pop("PYTHONDONTWRITEBYTECODE", None):
         variables.setdefault("PYTHONPYCACHEPREFIX", str(venv / "bytecode"))
 

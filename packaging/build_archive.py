@@ -16,8 +16,7 @@ Files = dict[str, bytes]
 
 
 def write_zip(path: Path, files: Mapping[str, bytes], *, compress: bool = True) -> None:
-    """Write ``files``, which maps names with forward slashes to contents, completely or not at
-    all."""
+    """Write all of ``files`` or nothing. ``files`` maps names with forward slashes to contents."""
     # Two commands may build the archive at the same time, so each writes a separate file.
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     path.parent.mkdir(parents=True, exist_ok=True)

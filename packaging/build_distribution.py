@@ -77,7 +77,7 @@ def papers() -> Iterator[tuple[str, bytes]]:
 
 
 def metadata(project: dict[str, Any]) -> bytes:
-    """Return pyproject.toml's facts in the form that installers read."""
+    """Return pyproject.toml's metadata in the form that installers read."""
     lines = [
         "Metadata-Version: 2.4",
         f"Name: {project['name']}",

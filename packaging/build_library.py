@@ -41,8 +41,9 @@ _SYNTAX = (3, 10)
 
 
 def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
-    """Return the files of a folder for ``sys.path`` with our packages and everything that they
-    import, and the wheels that these files quote or were copied from. Raises BuildError."""
+    """Return the files of a folder for ``sys.path``, which holds our packages and everything that
+    they import. Also return the wheels that these files were copied from or quote from. Raises
+    BuildError."""
     others, carried = _others()
     ours = privately(our_files(packages), _PRIVATE)
     return {**_imported(others, ours), **ours}, [*carried]

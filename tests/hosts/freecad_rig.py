@@ -1,4 +1,4 @@
-"""Runs FreeCAD with a real window on a separate screen, with the host of ``examples/host/freecad``.
+"""Runs FreeCAD with a real window on a separate screen, with the host from ``examples/host/freecad``.
 The artist's actions are key presses, mouse input, or code that a timer runs inside FreeCAD, even
 while a dialog is open.
 """

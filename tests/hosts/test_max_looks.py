@@ -1,5 +1,5 @@
-"""Tests cameras, lights and materials that 3ds Max handles differently, on the double or, under
-3dsmaxbatch, in 3ds Max itself."""
+"""Tests cameras, lights and materials that 3ds Max handles differently. The tests use 3ds Max
+itself under 3dsmaxbatch, and the double otherwise."""
 
 from __future__ import annotations
 

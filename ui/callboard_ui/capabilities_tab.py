@@ -32,7 +32,7 @@ from callboard_ui.shown_text import one_line, visible
 from callboard_ui.theme import em
 
 #: The period, in seconds, over which requests for missing capabilities are counted, and the number
-#: of seconds before they are counted again.
+#: of seconds that must pass between counts.
 _PERIOD, _FRESH = 7 * 86_400.0, 10.0
 TOOLS, LACKING, BUNDLES, ASKED = range(4)
 

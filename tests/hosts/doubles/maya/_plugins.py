@@ -1,4 +1,4 @@
-"""Loading and unloading Python plug-ins, and those of Maya's own plug-ins that are modeled."""
+"""Loading and unloading Python plug-ins, and the Maya plug-ins that the double models."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ PROVIDER = "blender_library"
 LISTED, _MOST_FILES, _MOST_PROBLEMS = 200, 500, 20
 #: Maximum number of folders searched, each in one slice of the main thread's time.
 _MOST_FOLDERS = 5000
-#: Maximum number of pixels in a preview that is read, and on the longer side of the returned one.
+#: Maximum number of pixels in any preview read, and on the longer side of the preview returned.
 _MOST_PIXELS, _LONGEST = 1024 * 1024, 256
 
 

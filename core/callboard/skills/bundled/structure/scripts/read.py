@@ -11,7 +11,7 @@ from callboard.content import Json
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
-#: Maximum number of members of one group that are listed.
+#: Maximum number of members listed for one group.
 MOST = 1000
 
 
