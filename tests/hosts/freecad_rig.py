@@ -1,6 +1,6 @@
-"""Runs FreeCAD with a real window on a separate screen, with the host from ``examples/host/freecad``.
-The artist's actions are key presses, mouse input, or code that a timer runs inside FreeCAD, even
-while a dialog is open.
+"""Runs FreeCAD with a real window on a separate screen, with the host from
+``examples/host/freecad``. The artist's actions are key presses, mouse input, or code that a timer
+runs inside FreeCAD, even while a dialog is open.
 """
 
 from __future__ import annotations
