@@ -1,11 +1,12 @@
 """Runs every tool that makes changes on each file in a folder, and reports anything that is lost.
 
-    python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match TEXT]
+    python benchmarks/corpus.py FOLDER [--changes N] [--seed N] [--files N] [--match PATTERN]
         [--host HOST] [--jobs N] [--deadline SECONDS] [--python PYTHON] [--keep FOLDER]
-        [--record FILE] [--replay JSON]
+        [--record FILE] [--replay JSON] [--window]
 
 Files are .blend, glTF, FBX, OBJ and USD. Blender (the wheel ``bpy``) opens or imports each file.
-With ``--host openusd``, the OpenUSD host opens the USD files. Each file is changed in a separate
+With ``--host openusd``, the OpenUSD host opens the USD files. With ``--window``, Blender's real
+window does (see ``corpus_window``), instead of the wheel. Each file is changed in a separate
 process, through the host, as a server calls it. The seed determines which tools and arguments are
 drawn. All of the file's contents are compared before and after each change, and again after undo. A
 process without callboard then reads the saved file. A failure is one of:
@@ -36,7 +37,7 @@ import subprocess
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -266,11 +267,12 @@ def difference(before: Any, after: Any) -> str:
     return "; ".join(lines[:6]) + (f"; {len(lines) - 6} more" if len(lines) > 6 else "")
 
 
-def work(job: dict[str, Any]) -> dict[str, Any]:
-    """Run a job in this process, and return the report on it."""
+def work(job: dict[str, Any], stage_in: Callable[[Path], Any] | None = None) -> dict[str, Any]:
+    """Run a job in this process, and return the report on it. ``stage_in`` makes another stage than
+    the host's own, in a folder."""
     module = importlib.import_module(f"corpus_{job['host']}")
     with TemporaryDirectory(prefix="callboard-corpus-", ignore_cleanup_errors=True) as folder:
-        stage = module.Stage(Path(folder))
+        stage = stage_in(Path(folder)) if stage_in else module.Stage(Path(folder))
         trial = Trial(stage, Path(job["log"]))
         try:
             stage.open(job["file"], job.get("without", ()))
@@ -299,17 +301,9 @@ class Corpus:
 
     def outcome(self, file: str, deadline: float, **job: Any) -> dict[str, Any]:
         log = self._folder / f"{random.getrandbits(48)}.json"
-        sent = json.dumps({"host": self._host, "file": file, "log": str(log), **job})
-        command = [self._python, __file__, "--job", sent]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                                  timeout=deadline, check=False)  # fmt: skip
-            lines = [each for each in done.stdout.splitlines() if each.startswith('{"opened"')]
-            why = f"{done.returncode}: {done.stderr[-1500:]}"
-        except subprocess.TimeoutExpired:
-            lines, why = [], f"no answer after {deadline:.0f} s"
-        if lines:
-            told: dict[str, Any] = json.loads(lines[-1])
+        sent = {"host": self._host, "file": file, "log": str(log), **job}
+        told, why = self._run(sent, deadline)
+        if told:
             return told
         empty = {
             "done": {},
@@ -323,6 +317,17 @@ class Corpus:
         last = told["calls"][-1][0] if told["calls"] else "open"
         told["failed"].append({"kind": f"{last}: no answer", "why": why, "calls": told["calls"]})
         return told
+
+    def _run(self, job: dict[str, Any], deadline: float) -> tuple[dict[str, Any], str]:
+        """Return the report, or an empty one and the reason why there is none."""
+        command = [self._python, __file__, "--job", json.dumps(job)]
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                                  timeout=deadline, check=False)  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return {}, f"no answer after {deadline:.0f} s"
+        lines = [each for each in done.stdout.splitlines() if each.startswith('{"opened"')]
+        return json.loads(lines[-1]) if lines else {}, f"{done.returncode}: {done.stderr[-1500:]}"
 
     def shrunk(self, file: str, failed: Any, objects: Sequence[str]) -> dict[str, Any]:
         """Return a shorter sequence, on fewer objects, that fails in the same way."""
@@ -408,7 +413,7 @@ def main() -> int:
     parser.add_argument("--changes", type=int, default=100, help="changes tried on each file")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--files", type=int, help="number of files, drawn by the seed")
-    parser.add_argument("--match", default="", help="only files whose path contains this")
+    parser.add_argument("--match", default="", help="only files whose path fits this pattern")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
     parser.add_argument("--deadline", type=float, default=400, help="seconds that a file may take")
     parser.add_argument("--python", default=sys.executable, help="an interpreter with another bpy")
@@ -417,6 +422,7 @@ def main() -> int:
                         help="a file that gets one line of JSON for each file: its changes, and "
                         "each refusal with its arguments")  # fmt: skip
     parser.add_argument("--replay", help="a line that a failure printed")
+    parser.add_argument("--window", action="store_true", help="use Blender's real window")
     parser.add_argument("--job", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
@@ -425,7 +431,8 @@ def main() -> int:
         print("\n" + json.dumps(told), flush=True)
         return 0
     with TemporaryDirectory(prefix="callboard-corpus-") as folder:
-        corpus = Corpus(options.host, options.python, Path(folder))
+        kind = importlib.import_module("corpus_window").InAWindow if options.window else Corpus
+        corpus = kind(options.host, options.python, Path(folder))
         if options.replay:
             job = json.loads(options.replay)
             print(json.dumps(corpus.outcome(job["file"], options.deadline, calls=job["calls"],
@@ -435,7 +442,7 @@ def main() -> int:
         files = sorted(
             str(path)
             for path in options.folder.resolve().rglob("*")
-            if path.suffix.lower() in suffixes and options.match in str(path)
+            if path.suffix.lower() in suffixes and re.search(options.match, str(path))
         )
         random.Random(options.seed).shuffle(files)
         files = files[: options.files]

@@ -1,6 +1,6 @@
 """The whole contents of a Blender file, read with plain ``bpy``, without callboard.
 
-    python benchmarks/corpus_blender.py FILE
+    python benchmarks/corpus_blender.py -- FILE
 
 prints the values of each datablock of the file, as JSON.
 """
@@ -14,11 +14,14 @@ import subprocess
 import sys
 from array import array
 from collections.abc import Iterator, Sequence
+from ctypes import c_uint
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 import bpy
+
+sys.path.insert(0, str(Path(__file__).parent))  # Blender itself doesn't do this for a script.
 from corpus import Refused, changes
 
 #: Collections of ``bpy.data`` that belong to windows and tools, not to a scene, and libraries,
@@ -132,6 +135,17 @@ CREATING = ("vertex_selection", "edge_selection", "pin")
 #: Values that no tool may change as a side effect.
 KEPT = r"fake_user|asset_data|\['|animation_data|constraints|particle|rigid_body|parent_(bone|type)"
 
+#: Files with one triangle.
+_OBJ = "o Corpus\nv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n"
+_USD = """#usda 1.0
+def Mesh "Corpus"
+{
+    int[] faceVertexCounts = [3]
+    int[] faceVertexIndices = [0, 1, 2]
+    point3f[] points = [(0, 0, 0), (1, 0, 0), (0, 1, 0)]
+}
+"""
+
 _members: dict[str, list[tuple[str, str, bool]]] = {}
 
 
@@ -150,7 +164,15 @@ def reference(block: bpy.types.ID, by_name: bool = False) -> str:
     kind = block.bl_rna.identifier
     # Blender links removed data again when the removal is undone, with another session_uid.
     by_name = by_name or block.library is not None
-    return f"{kind} {block.name_full if by_name else block.session_uid}"
+    return f"{kind} {block.name_full if by_name else session_number(block)}"
+
+
+def session_number(block: bpy.types.ID) -> int:
+    """Return a number that stays the same when the block is renamed, and after an undo. Blender
+    before 4.1 has it only in memory, behind the name and seven other numbers."""
+    if hasattr(block, "session_uid"):
+        return int(block.session_uid)
+    return c_uint.from_address(block.as_pointer() + 132).value
 
 
 def unused() -> set[str]:
@@ -377,12 +399,12 @@ def plain(value: Any) -> str:
 class Stage:
     """The file that a trial changes, in this process."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, host: Any = None) -> None:
         from callboard_blender.host import BlenderHost
         from callboard_testing.direct_calls import DirectCaller
 
         self._folder = folder
-        self.host = BlenderHost(lambda fn: None)
+        self.host = host or BlenderHost(lambda fn: None)
         self._call = DirectCaller(self.host)
         self.undo_id: str | None = None
         self._steps: list[str] = []
@@ -403,9 +425,8 @@ class Stage:
         bpy.context.scene.collection.objects.link(obj)
         library = str(self._folder / "library.blend")
         bpy.ops.wm.save_as_mainfile(filepath=library)
-        model, stage = str(self._folder / "model.obj"), str(self._folder / "model.usda")
-        bpy.ops.wm.obj_export(filepath=model)
-        bpy.ops.wm.usd_export(filepath=stage)
+        (self._folder / "model.obj").write_text(_OBJ, "utf-8")
+        (self._folder / "model.usda").write_text(_USD, "utf-8")
         return {
             "materials__set_texture.path": ["FOLDER/picture.png"],
             "lights__set_environment.path": ["FOLDER/picture.png"],
@@ -544,11 +565,13 @@ Values = dict[str, dict[str, str]]
 def read_separately(file: Path, saved: Path | None = None) -> tuple[Values, str]:
     """Return the contents that a process without callboard reads, or why it couldn't. With
     ``saved``, it first saves the file under that name, and reads that."""
-    command = [sys.executable, __file__, str(file), *([str(saved)] if saved else ())]
+    program = [sys.executable]
+    if bpy.app.binary_path:  # Otherwise this is the wheel, which has no program.
+        program = [bpy.app.binary_path, "-b", "--factory-startup", "--python"]
+    command = [*program, __file__, "--", str(file), *([str(saved)] if saved else ())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        return {}, done.stderr[-1000:]
-    return json.loads(done.stdout.splitlines()[-1]), ""
+    read = [line for line in done.stdout.splitlines() if line.startswith("{")]
+    return (json.loads(read[-1]), "") if read else ({}, done.stderr[-1000:])
 
 
 def unlike(here: Values, there: Values) -> Iterator[tuple[str, str]]:
@@ -563,8 +586,9 @@ def unlike(here: Values, there: Values) -> Iterator[tuple[str, str]]:
 
 
 if __name__ == "__main__":
-    bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
-    for copy in sys.argv[2:]:
+    opened, *copies = sys.argv[sys.argv.index("--") + 1 :]
+    bpy.ops.wm.open_mainfile(filepath=opened)
+    for copy in copies:
         bpy.ops.wm.save_as_mainfile(filepath=copy, copy=True)
         bpy.ops.wm.open_mainfile(filepath=copy)
     bpy.context.view_layer.update()
