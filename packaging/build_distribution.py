@@ -72,7 +72,7 @@ def build_source(out: Path, archives: Files) -> Path:
 def papers() -> Iterator[tuple[str, bytes]]:
     """Return the licenses, and the bill of materials of the packages in the archives. Raises
     BuildError."""
-    _, carried = library(())  # All archives carry the same.
+    _, carried = library(())  # All archives carry the same packages.
     return notices_and_bill([described(path) for path in carried])
 
 

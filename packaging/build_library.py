@@ -33,7 +33,7 @@ QUOTED = ["mcpeye"]
 #: Modules that the packages import only on systems without our hosts, for type checkers, or to read
 #: a command line.
 UNUSED = ["tornado.options", "watchdog.tricks", "platformdirs.android", "platformdirs.ios"]
-#: The oldest Python of the hosts.
+#: The oldest Python that any of the hosts runs.
 OLDEST_PYTHON = "3.10"
 
 _PRIVATE = frozenset({*NEEDED.values(), *PANEL})
@@ -41,8 +41,8 @@ _SYNTAX = (3, 10)
 
 
 def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
-    """Return the files of a folder for ``sys.path``, which holds our packages and everything that
-    they import. Also return the wheels that these files were copied from or quote from. Raises
+    """Return the files of a folder that goes on ``sys.path`` and holds our packages and everything
+    that they import. Also return the wheels that these files were copied from or quote from. Raises
     BuildError."""
     others, carried = _others()
     ours = privately(our_files(packages), _PRIVATE)

@@ -92,7 +92,7 @@ def perform(folder: Path, order: Json, notified: Notified = pass_over) -> TaskRe
 
 
 def task_of(order: Json) -> Task:
-    """Return the task that one line of an exported job's orders describes."""
+    """Return the task described by one line of an exported job's orders."""
     return Task(order["index"], order["file"], key=order["key"])
 
 

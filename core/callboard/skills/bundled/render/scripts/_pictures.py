@@ -14,7 +14,7 @@ from callboard.skill import NotAPicture, Picture, decode, fitted, jpeg_size, png
 LONGEST = 1024
 _MOST_BYTES = 1_500_000
 _MOST_READ = 64_000_000
-#: Maximum number of a turntable's pictures to show, and the size of each in pixels.
+#: Maximum number of turntable pictures to show, and the size of each in pixels.
 _SHOWN, _SMALL = 8, 240
 
 
