@@ -87,7 +87,7 @@ class Grants:
         return tuple(grant for grant in self._grants.values() if grant.scope == "project")
 
     def replace_project(self, grants: Iterable[Grant]) -> None:
-        """Replace the project's grants with those of the project that was opened."""
+        """Replace all project grants with those of the project that was opened."""
         kept = {grant.id: grant for grant in grants}
         kept.update((id, one) for id, one in self._grants.items() if one.scope != "project")
         self._grants = kept
