@@ -42,8 +42,8 @@ _SYNTAX = (3, 10)
 
 def library(packages: Sequence[str]) -> tuple[Files, list[Path]]:
     """Return the files of a folder that goes on ``sys.path`` and holds our packages and everything
-    that they import. Also return the wheels that these files were copied from, or that they quote from. Raises
-    BuildError."""
+    that they import. Also return the wheels that these files were copied from, or that they quote
+    from. Raises BuildError."""
     others, carried = _others()
     ours = privately(our_files(packages), _PRIVATE)
     return {**_imported(others, ours), **ours}, [*carried]

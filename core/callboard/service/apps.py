@@ -48,8 +48,8 @@ def views(host: Host) -> list[ServedResource]:
             _page,
             title="The scene",
             description=(
-                "A picture of the scene, where you can select by clicking, undo, and see what is waiting "
-                "for the artist."
+                "A picture of the scene, where you can select by clicking, undo, and see what is "
+                "waiting for the artist."
             ),
             mime_type=APP_TYPE,
             meta=_META,
