@@ -14,14 +14,14 @@ _HOMES = {
     "callboard.ground.held_folder": "held require_folder",
     "callboard.ground.matrices": "compose unit",
     "callboard.ground.named_files": "held_to_roots outside refuse_outside",
-    "callboard.ground.nearest_names": "names_hint nearest_names",
-    "callboard.ground.orbit": "Point around reaching",
+    "callboard.ground.nearest_names": "names_hint",
+    "callboard.ground.orbit": "around reaching",
     "callboard.ground.ranking": "Ranking words",
     "callboard.ground.png": "NotAPicture Picture decode encode jpeg_size png_size",
     "callboard.host_kit.aim": "box_of facing place placed point_of",
     "callboard.host_kit.face_direction": "normals_of",
     "callboard.host_kit.mesh_facts": "faces_of mesh_facts",
-    "callboard.ports.check": "Fault MeshData MeshFacts Severity",
+    "callboard.ports.check": "Fault MeshData MeshFacts",
     "callboard.ports.edit": "DIMENSIONS",
     "callboard.ports.exchange": "Axes FileFormat SUFFIXES WITH_UVS format_json format_of",
     "callboard.ports.look": "Look from_angle",
@@ -30,6 +30,7 @@ _HOMES = {
     "callboard.skill_kit.framing": "around_point axes_of corners filled framed",
     "callboard.skill_kit.import_files": "SHOWN asked_axes axes_as_json import_checked",
     "callboard.skill_kit.pictures": "difference fitted numbers_of sheet shrunk",
+    "callboard.skill_kit.reading": "covered in_slices",
     "callboard.skill_kit.read_back": (
         "alike all_near done expect expect_same_bounds expect_that expect_transform "
         "expect_turned near"
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
     from callboard.skill_kit.import_files import *
     from callboard.skill_kit.pictures import *
     from callboard.skill_kit.read_back import *
+    from callboard.skill_kit.reading import *
     from callboard.skill_kit.surfaces import *
     from callboard.skill_kit.surroundings import *
     from callboard.skill_kit.uv_facts import *

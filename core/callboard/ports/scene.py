@@ -45,6 +45,10 @@ class SceneReader(Protocol):
         """Return ``{file, modified, units_per_meter, up_axis, frame_range, fps, object_count,
         selection}``."""
 
+    def covers(self) -> str | None:
+        """Return which part of the file the answers cover and how to see the rest, or None if they
+        cover all of it. Optional."""
+
     def names(self) -> list[str]:
         """Return every object's full path, in scene order."""
 

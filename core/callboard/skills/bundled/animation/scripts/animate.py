@@ -9,7 +9,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.skill import all_near, expect
+from callboard.skill import all_near, covered, expect
 
 COMPONENTS = ("translate", "rotate", "scale")
 INTERPOLATIONS = ("constant", "linear", "smooth")
@@ -71,7 +71,7 @@ def list_keys(
         if perf_counter() >= ends:
             yield
             ends = perf_counter() + SLICE
-    return _page("animated", listed, offset, limit)
+    return covered(reader, _page("animated", listed, offset, limit))
 
 
 def _animated(port: Any, names: Sequence[str]) -> Iterator[Json | None]:

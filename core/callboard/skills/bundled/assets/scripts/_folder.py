@@ -68,7 +68,8 @@ def asset(folder: Path, id: str) -> Asset:
             if one.id == id:
                 return one
             near.append(one.id)
-    from callboard.skill import names_hint, nearest_names
+    from callboard.host import nearest_names
+    from callboard.skill import names_hint
 
     hint = names_hint(id, nearest_names(id, near))
     raise HostError(f"no asset '{id}' in that folder{hint}. List them with assets__search.")

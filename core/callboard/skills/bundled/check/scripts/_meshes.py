@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from callboard.skill import Fault, MeshFacts, Severity
+from callboard.skill import Fault, MeshFacts
 
 RULES = (
     "non_manifold",
@@ -28,7 +28,7 @@ def findings_of(path: str, facts: MeshFacts, port: Any, chosen: set[str]) -> Ite
             yield Fault(rule, path, why, severity, port.fix(rule, path))
 
 
-def _wrong(facts: MeshFacts) -> Iterator[tuple[str, Severity, str]]:
+def _wrong(facts: MeshFacts) -> Iterator[tuple[str, Any, str]]:
     if facts.non_manifold:
         yield "non_manifold", "error", f"{_edges(facts.non_manifold)} more than two faces"
     if facts.open_edges:

@@ -8,6 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.host import ObjectNotFound
+from callboard.skill import covered
 
 _Difference = tuple[str, Any, Any, Json | None]
 
@@ -37,7 +38,7 @@ def compare(
             if path not in there:
                 fix = _call("scene__delete", names=[path])
                 differences.append(_reported(path, ("object", "is not there", "is there", fix)))
-    return {"matches": not differences, "differences": differences}
+    return covered(reader, {"matches": not differences, "differences": differences})
 
 
 def _differing(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Generator
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 from callboard.content import Json
+from callboard.skill import in_slices
 from callboard.skill import words as stems
 
 from ._index import Found, kept_index
@@ -23,14 +23,13 @@ _MOST_UNKNOWN = 3
 _BEFORE_ENTRIES, _LEAST_SHARE = 2, 0.7
 #: A look-up with more words than this isn't a name or a part of one.
 _NAMING = 3
-_Result = TypeVar("_Result")
 
 
 def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
     """Look up the words in slices, because the first search takes a second and the host must stay
     responsive."""
     port, identity = ctx.port("docs"), ctx.host_identity
-    return (yield from _in_slices(_answer(port, identity, words, limit)))
+    return (yield from in_slices(_answer(port, identity, words, limit), SLICE))
 
 
 def _answer(port: Any, identity: Any, words: str, limit: int) -> Generator[None, None, Json]:
@@ -72,20 +71,6 @@ def _before(words: str, share: float, matches: Found, recipes: int) -> int:
     if best.share > 0.999 and (share < WELL or len(asked) == 1):
         return 0
     return _BEFORE_ENTRIES if best.share >= _LEAST_SHARE else recipes
-
-
-def _in_slices(steps: Generator[None, None, _Result]) -> Generator[None, None, _Result]:
-    """Run the steps, and yield only at the end of each slice."""
-    slice_ends = perf_counter() + SLICE
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            result: _Result = done.value
-            return result
-        if perf_counter() >= slice_ends:
-            yield
-            slice_ends = perf_counter() + SLICE
 
 
 def _hint(words: str, matches: Found) -> str:

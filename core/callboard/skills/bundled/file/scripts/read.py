@@ -8,12 +8,11 @@ from collections.abc import Generator, Iterable, Sequence
 from datetime import datetime, timezone
 from itertools import islice
 from pathlib import Path
-from time import perf_counter
-from typing import Any, TypeVar
+from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.skill import outside
+from callboard.skill import in_slices, outside
 
 from ._purpose import purpose
 
@@ -28,13 +27,11 @@ _COMPOSED = ("library", "sublayer", "reference", "payload")
 #: backups.
 _MOST_IN_TREE, _MOST_BESIDE = 500, 10_000
 
-Answer = TypeVar("Answer")
-
 
 def overview(ctx: Any, path: str | None = None) -> Generator[None, None, Json]:
     port = ctx.port("file")
-    facts = yield from _sliced(port.overview(path))
-    references = yield from _sliced(port.references(path))
+    facts = yield from in_slices(port.overview(path), SLICE)
+    references = yield from in_slices(port.references(path), SLICE)
     stated = list(zip(references, _states(references), strict=True))
     heavy = {
         each.place: size
@@ -54,7 +51,7 @@ def overview(ctx: Any, path: str | None = None) -> Generator[None, None, Json]:
 def references(
     ctx: Any, path: str | None = None, only: str | None = None, limit: int = 200
 ) -> Generator[None, None, Json]:
-    named = yield from _sliced(ctx.port("file").references(path))
+    named = yield from in_slices(ctx.port("file").references(path), SLICE)
     files = [_file(each, state) for each, state in zip(named, _states(named), strict=True)]
     totals = Counter(each["state"] for each in files)
     totals["absolute"] = sum(each["absolute"] for each in files)
@@ -83,20 +80,6 @@ def history(ctx: Any, path: str | None = None) -> Json:
     answer["backups"] = _listed(_beside(file) if file else ())
     answer["autosaves"] = _listed(ctx.port("file").autosaves()) if is_open else []
     return answer
-
-
-def _sliced(work: Generator[None, None, Answer]) -> Generator[None, None, Answer]:
-    """Run the work, and pause only when its slice of the main thread is over."""
-    ends = perf_counter() + SLICE
-    while True:
-        try:
-            next(work)
-        except StopIteration as done:
-            answer: Answer = done.value
-            return answer
-        if perf_counter() >= ends:
-            yield
-            ends = perf_counter() + SLICE
 
 
 def _states(references: Sequence[Any]) -> list[str]:

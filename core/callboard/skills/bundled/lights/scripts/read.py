@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from callboard.content import Json
+from callboard.skill import covered
 
 
 def list(ctx: Any, offset: int = 0, limit: int = 100) -> Json:
@@ -16,4 +17,6 @@ def list(ctx: Any, offset: int = 0, limit: int = 100) -> Json:
         "total": len(paths),
         "environment": port.environment(),
     }
-    return {**answer, "next_offset": end} if offset < end < len(paths) else answer
+    if offset < end < len(paths):
+        answer["next_offset"] = end
+    return covered(ctx.port("scene.read"), answer)

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
+from callboard.skill import covered
 
 #: Seconds that one slice of a list holds the main thread.
 SLICE = 0.005
@@ -39,7 +40,9 @@ def list(
             yield
             slice_ends = perf_counter() + SLICE
     answer: Json = {"materials": page, "total": len(matches)}
-    return {**answer, "next_offset": end} if offset < end < len(matches) else answer
+    if offset < end < len(matches):
+        answer["next_offset"] = end
+    return covered(reader, answer)
 
 
 def _color(port: Any, path: str) -> Sequence[float] | None:

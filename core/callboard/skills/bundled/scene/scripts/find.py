@@ -10,6 +10,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
+from callboard.skill import covered
 
 #: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
@@ -86,7 +87,7 @@ def find(
     answer: Json = {"objects": objects, "total": len(fitting)}
     by_faces = sort == "faces" or not asked.keys().isdisjoint(("min_faces", "max_faces"))
     doubt = _before_modifiers(fitting) if by_faces else None
-    return {**answer, "doubt": doubt} if doubt else answer
+    return covered(reader, {**answer, "doubt": doubt} if doubt else answer)
 
 
 def _before_modifiers(fitting: Sequence[Json]) -> str | None:

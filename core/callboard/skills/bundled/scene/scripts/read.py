@@ -9,6 +9,7 @@ from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
+from callboard.skill import covered
 
 # A change to the scene between two slices doesn't restart the list. Otherwise, the list would never
 # be completed while an artist works.
@@ -38,7 +39,7 @@ def list_objects(
     page = yield from _listed(ctx, reader, pattern, type, parent, offset, limit)
     if details:
         page["objects"] = yield from _whole(reader, page["objects"])
-    return page
+    return covered(reader, page)
 
 
 def _listed(

@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
+from callboard.skill import covered
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
@@ -31,7 +32,9 @@ def list_groups(ctx: Any, offset: int = 0, limit: int = 100) -> Generator[None, 
             facts = {} if facts_of is None else facts_of(path)
             groups.append({**group_json(port, path, name), **facts})
     answer: Json = {"groups": groups, "total": len(names)}
-    return {**answer, "next_offset": end} if offset < end < len(names) else answer
+    if offset < end < len(names):
+        answer["next_offset"] = end
+    return covered(ctx.port("scene.read"), answer)
 
 
 def group_json(port: Any, path: str, name: str) -> Json:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from callboard.skill import Point, around, from_angle, reaching
+from callboard.skill import around, from_angle, reaching
 
 View = tuple[str, dict[str, Any]]
 
@@ -40,7 +40,7 @@ def views(
             yield angle, {"view": reaching(view, *whole)}
 
 
-def _boxes(reader: Any, names: Sequence[str]) -> Iterator[tuple[Point, Point]]:
+def _boxes(reader: Any, names: Sequence[str]) -> Iterator[tuple[Sequence[float], Sequence[float]]]:
     for name in names:
         bounds = reader.get(name)["bounds"]
         if bounds is not None:
