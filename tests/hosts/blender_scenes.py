@@ -32,6 +32,7 @@ MODULES = (
     "blender_scenes_assets",
     "blender_scenes_tidying",
     "blender_scenes_several",
+    "blender_scenes_repairs",
 )
 
 Case = Callable[["Rig"], None]

@@ -62,7 +62,8 @@ class UsedFile:
 class CheckPort(Protocol):
     """Capability ``check``. Changes nothing. Runs on the main thread. A port may also have
     ``object_faults(path)``, which returns the faults of an object that only the host can detect,
-    under the rules ``not_deformed``, ``not_rendered``, ``no_effect`` and ``broken_drivers``."""
+    under the rules ``not_deformed``, ``not_rendered``, ``no_effect``, ``broken_constraints`` and
+    ``broken_drivers``."""
 
     def fix(self, rule: str, path: str) -> Json | None:
         """Return the call that fixes the fault that this rule found at this path, ``{tool,

@@ -20,6 +20,8 @@ from callboard.host import AmbiguousName, ObjectNotFound, nearest_names
 _PLAIN = ("MESH", "EMPTY", "LIGHT", "CAMERA")
 #: The tool that shows another scene.
 SHOW_SCENE = "blender_data__show_scene"
+#: Maximum number of other scenes that are named.
+_MOST_SCENES = 10
 
 
 class NotInThisScene(ObjectNotFound):
@@ -209,7 +211,24 @@ def _elsewhere(name: str) -> NotInThisScene | None:
     if name in (each.name_full for each in bpy.data.scenes):
         why = f"'{name}' is a scene, not an object"
         return NotInThisScene(name, f"{why}. {SHOW_SCENE} shows a scene.")
+    if bpy.data.objects.get((name, None)) is not None:
+        why = f"'{name}' is in no scene of this file. blender_data__remove removes such objects."
+        return NotInThisScene(name, why)
     return None
+
+
+def covers() -> str | None:
+    """Return which scene the answers cover and how to see another one, or None if there is only one
+    scene."""
+    shown = scene()
+    others = [f"'{each.name_full}'" for each in bpy.data.scenes if each != shown]
+    if not others:
+        return None
+    more = f" and {len(others) - _MOST_SCENES} more" if len(others) > _MOST_SCENES else ""
+    return (
+        f"only the scene '{shown.name_full}'; {SHOW_SCENE} shows another one: "
+        f"{', '.join(others[:_MOST_SCENES])}{more}"
+    )
 
 
 def children(obj: bpy.types.Object) -> list[bpy.types.Object]:

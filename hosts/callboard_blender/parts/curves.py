@@ -66,7 +66,7 @@ def _near(a: float, b: float) -> bool:
     return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-4)
 
 
-def drivers_of(owner: bpy.types.ID) -> list[Any]:
+def drivers_of(owner: bpy.types.ID | None) -> list[Any]:
     """Return the drivers of the owner's properties, which are usually expressions."""
     data = getattr(owner, "animation_data", None)
     return list(data.drivers) if data is not None else []
@@ -112,13 +112,34 @@ def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
     targets = [target for each in driver.variables for target in each.targets]
     entry: Json = {
         "of": owner.name_full,
-        "drives": f"{curve.data_path}[{curve.array_index}]",
+        "drives": drives_of(curve),
         "type": driver.type.lower(),
         "expression": driver.expression,
         "valid": (why := why_broken(curve)) is None,
+        "variables": [
+            {"name": each.name, "reads": [_reads(each, target) for target in each.targets]}
+            for each in driver.variables
+        ],
         "uses": sorted({each.id.name_full for each in targets if each.id}),
     }
     return entry if why is None else {**entry, "why": why}
+
+
+def drives_of(curve: Any) -> str:
+    """Return the path of the value that the driver determines, with its index."""
+    return f"{curve.data_path}[{curve.array_index}]"
+
+
+def _reads(variable: Any, target: Any) -> str:
+    """Return what a variable reads from this target, such as ``Handle: rotation_euler[2]``."""
+    if variable.type == "CONTEXT_PROP":
+        return str(target.data_path)
+    of = target.id.name_full if target.id else "nothing"
+    bone = f" bone {target.bone_target}" if target.bone_target else ""
+    if variable.type == "SINGLE_PROP":
+        return f"{of}: {target.data_path}"
+    channel = target.transform_type if variable.type == "TRANSFORMS" else variable.type
+    return f"{of}{bone}: {channel.lower()}"
 
 
 def why_broken(curve: Any) -> str | None:
@@ -127,10 +148,10 @@ def why_broken(curve: Any) -> str | None:
     if not curve.is_valid:
         return f"'{drives}' is driven, but isn't there"
     for variable in driver.variables:
-        for target in variable.targets:
+        for target in variable.targets if variable.type != "CONTEXT_PROP" else ():
             if target.id is None:
                 return f"the variable '{variable.name}' of the driver of '{drives}' has no target"
-            if variable.type == "SINGLE_PROP" and not _resolves(target):
+            if variable.type == "SINGLE_PROP" and not resolves(target):
                 return f"'{target.id.name}' has no '{target.data_path}', which drives '{drives}'"
     if not driver.is_valid:
         why = f": {driver.expression}" if driver.type == "SCRIPTED" else ""
@@ -138,7 +159,8 @@ def why_broken(curve: Any) -> str | None:
     return None
 
 
-def _resolves(target: Any) -> bool:
+def resolves(target: Any) -> bool:
+    """Return whether the data that a driver's variable reads has the property that it names."""
     try:
         target.id.path_resolve(target.data_path)
     except ValueError:

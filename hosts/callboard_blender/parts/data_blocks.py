@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,8 @@ from callboard.errors import HostError, WrongArgument
 from callboard.host import nearest_names, refuse_outside
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import forget, scene, view_layer
-from callboard_blender.application.state_mark import NAME as MARK
 from callboard_blender.application.unique_names import refuse_miscounted
+from callboard_blender.parts.curves import drivers_of
 
 #: The collections of ``bpy.data`` whose datablocks name files, with the kind of file.
 NAMING = {
@@ -58,6 +60,14 @@ class DataBlocks:
             some = f"some of them are {', '.join(shown)}" if shown else "there are none"
             raise HostError(f"there is no '{name}' among the {kind}; {some}")
         return named[0]
+
+    def matching(self, kind: str, name: str) -> list[Any]:
+        """Return the datablock with that name or, if there is none, those that fit the name as a
+        pattern. Raises HostError if there are none either."""
+        data = self.of(kind)
+        exact = [each for each in data if each.name_full == name]
+        fitting = exact or [each for each in data if fnmatchcase(each.name_full, name)]
+        return fitting or [self.find(kind, name)]
 
     def rename(self, kind: str, name: str, new_name: str) -> str:
         if kind == "objects":
@@ -154,19 +164,6 @@ class DataBlocks:
             raise HostError(f"Blender changed '{wanted}' to '{render.filepath}'")
         return wanted
 
-    def purge(self, empty_collections: bool = False) -> dict[str, list[str]]:
-        """Remove data without users, and also empty collections if asked to. Return the removed
-        names by kind."""
-        before = _names()
-        self._changes.touch()
-        while empty_collections and (empty := _empty_collections()):
-            bpy.data.batch_remove(empty)
-        bpy.data.orphans_purge(do_local_ids=True, do_linked_ids=True, do_recursive=True)
-        self._changed()
-        after = _names()
-        gone = {kind: sorted(names - after.get(kind, set())) for kind, names in before.items()}
-        return {kind: names for kind, names in gone.items() if names}
-
     def _changed(self) -> None:
         view_layer().update()
         forget()
@@ -182,36 +179,11 @@ def collections() -> Iterator[tuple[str, Any]]:
 def drivers() -> Iterator[tuple[Any, Any] | None]:
     """Yield each driver of the file with its datablock, and None after each datablock."""
     for _, data in collections():
-        for block in data:
-            for each in (block, getattr(block, "node_tree", None)):
-                animation = getattr(each, "animation_data", None)
-                curves = animation.drivers if animation is not None else ()
-                yield from ((curve, block) for curve in curves)
+        for block in [*data]:
+            with suppress(ReferenceError):  # The datablock may have been removed by now.
+                for each in (block, getattr(block, "node_tree", None)):
+                    yield from ((curve, block) for curve in drivers_of(each))
             yield None
-
-
-def _names() -> dict[str, set[str]]:
-    """Return the names of all data by kind, except for our mark of the undo state."""
-    return {kind: {each.name_full for each in data} - {MARK} for kind, data in collections()}
-
-
-def _empty_collections() -> list[Any]:
-    """Return this file's empty collections that only scenes and other collections use."""
-    empty = [
-        each
-        for each in bpy.data.collections
-        if not (each.objects or each.children or each.library or each.override_library)
-        and not (each.use_fake_user or each.asset_data)
-    ]
-    physics = [each.rigidbody_world for each in bpy.data.scenes if each.rigidbody_world]
-    kept = {each for world in physics for each in (world.collection, world.constraints)}
-    users = bpy.data.user_map(subset=set(empty)) if empty else {}
-    holders = (bpy.types.Scene, bpy.types.Collection)
-    return [
-        each
-        for each in empty
-        if each not in kept and all(isinstance(one, holders) for one in users.get(each, ()))
-    ]
 
 
 def _refuse_linked(block: bpy.types.ID) -> None:

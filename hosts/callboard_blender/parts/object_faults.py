@@ -1,5 +1,5 @@
 """Finds objects that their armature doesn't deform, that don't render, whose modifiers do nothing,
-or whose drivers are broken."""
+or whose constraints or drivers are broken."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import Any
 import bpy
 
 from callboard.host import Fault, Json
-from callboard_blender.application.linked_data import is_brought
+from callboard_blender.application.linked_data import is_brought, is_own_object
 from callboard_blender.application.names import Listed, listed, view_layer
+from callboard_blender.parts.constraints import constraints_of, why_idle
 from callboard_blender.parts.curves import driven_parts, drivers_of, why_broken
 
 #: Types of objects that a render shows.
@@ -78,6 +79,9 @@ class ObjectFaults:
         for each in obj.modifiers:
             if idle := _no_effect(each):
                 yield Fault("no_effect", path, idle, "hint", _removal(obj, each))
+        for each, bone in constraints_of(obj):
+            if idle := why_idle(each):
+                yield Fault("broken_constraints", path, idle, "warning", _loosened(obj, each, bone))
         for owner, _ in driven_parts(obj):
             for curve in drivers_of(owner):
                 if broken := why_broken(curve):
@@ -200,6 +204,15 @@ def _removal(obj: bpy.types.Object, each: Any) -> Json | None:
     if obj.library or obj.type != "MESH" or is_brought(obj, "modifiers", each.name):
         return None
     return _call("geometry__remove_modifier", name=obj.name_full, modifier=each.name)
+
+
+def _loosened(obj: bpy.types.Object, each: Any, bone: str) -> Json | None:
+    """Return the call that removes the constraint, or None if that can't be done here."""
+    if not is_own_object(obj) or is_brought(obj, "constraints", each.name):
+        return None
+    wanted = {"name": obj.name_full, "constraint": each.name}
+    more = {"of_bone": bone} if bone else {}
+    return _call("blender_data__remove_constraint", **wanted, **more)
 
 
 def _call(tool: str, **arguments: Any) -> Json:

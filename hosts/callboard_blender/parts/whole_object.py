@@ -4,15 +4,16 @@ that it uses, what moves it, and why it isn't visible."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from functools import cache
 from typing import Any
 
 import bpy
 
 from callboard.host import Json
 from callboard_blender.application.names import view_layer
+from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driven_parts, driver_json, drivers_of
 from callboard_blender.parts.details import levels_of
+from callboard_blender.parts.pointers import named_by
 
 #: Maximum number of entries in a list, such as vertex groups.
 _MOST = 200
@@ -37,7 +38,7 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
             }
             for each in obj.modifiers
         ],
-        "constraints": constraints_json(obj),
+        "constraints": [constraint_json(each, bone) for each, bone in constraints_of(obj)][:_MOST],
         "drivers": [
             driver_json(each, holder)
             for owner, holder in driven_parts(obj)
@@ -77,7 +78,7 @@ def _dependents(obj: bpy.types.Object, users: Iterable[Any]) -> Iterator[str]:
                 yield f"it is the parent of {named}"
             for kind, entries in (
                 ("modifier", user.modifiers),
-                ("constraint", _constraints(user)),
+                ("constraint", (each for each, _ in constraints_of(user))),
             ):
                 for each in entries:
                     if obj in named_by(each):
@@ -90,36 +91,6 @@ def _dependents(obj: bpy.types.Object, users: Iterable[Any]) -> Iterator[str]:
                 targets = (t.id for each in curve.driver.variables for t in each.targets)
                 if obj in targets:
                     yield f"a driver of '{curve.data_path}' of {named} reads it"
-
-
-def _constraints(obj: bpy.types.Object) -> Iterator[Any]:
-    yield from obj.constraints
-    for bone in obj.pose.bones if obj.pose else ():
-        yield from bone.constraints
-
-
-def constraints_json(obj: bpy.types.Object) -> list[Json]:
-    """Return the constraints of the object and of its bones. ``switch`` is the attribute that turns
-    a constraint off."""
-    listed = [_constraint(each, "") for each in obj.constraints]
-    for bone in obj.pose.bones if obj.pose else ():
-        listed += [_constraint(each, bone.name) for each in bone.constraints]
-    return listed[:_MOST]
-
-
-def _constraint(each: Any, bone: str) -> Json:
-    path = f'constraints["{each.name}"].mute'
-    entry: Json = {
-        "name": each.name,
-        "type": each.type.lower(),
-        "enabled": not each.mute,
-        "switch": f'pose.bones["{bone}"].{path}' if bone else path,
-        "influence": each.influence,
-        "uses": sorted({one.name_full for one in named_by(each)}),
-    }
-    if getattr(each, "subtarget", ""):
-        entry["bone"] = each.subtarget
-    return {**entry, "of_bone": bone} if bone else entry
 
 
 def _settings(each: Any) -> Json:
@@ -211,7 +182,7 @@ def _places(each: Any, above: list[str], holding: set[Any]) -> Iterator[list[str
 def _uses(obj: bpy.types.Object) -> set[str]:
     """Return the names of everything that the object refers to."""
     used: set[Any] = {obj.parent, obj.data, obj.instance_collection}
-    for each in (*obj.modifiers, *_constraints(obj)):
+    for each in (*obj.modifiers, *(one for one, _ in constraints_of(obj))):
         used.update(named_by(each))
     for owner, _ in driven_parts(obj):
         for curve in drivers_of(owner):
@@ -222,36 +193,6 @@ def _uses(obj: bpy.types.Object) -> set[str]:
             used.update((_image_of(node), getattr(node, "node_tree", None)))
     names = {each.name_full for each in used if each is not None}
     return names - {obj.name_full}  # The object's data often has the same name.
-
-
-def named_by(each: Any) -> Iterator[Any]:
-    """Yield the data that a modifier or constraint points at."""
-    for key in _pointers(type(each).__name__):
-        value = getattr(each, key)
-        if isinstance(value, bpy.types.ID):
-            yield value
-    for target in getattr(each, "targets", ()):  # Armature constraints have targets.
-        if target.target is not None:
-            yield target.target
-    if getattr(each, "type", "") == "NODES":
-        yield from (value for value in _inputs(each) if isinstance(value, bpy.types.ID))
-
-
-def _inputs(nodes: Any) -> Iterator[Any]:
-    """Yield the values of the inputs of a geometry nodes modifier."""
-    own = getattr(getattr(nodes, "properties", None), "inputs", None)
-    if own is None:  # Before Blender 5.2, they are the modifier's custom properties.
-        yield from (value for _, value in nodes.items())
-        return
-    for prop in own.bl_rna.properties:
-        if prop.type == "POINTER" and prop.identifier != "rna_type":
-            yield getattr(getattr(own, prop.identifier), "value", None)
-
-
-@cache
-def _pointers(name: str) -> tuple[str, ...]:
-    properties = getattr(bpy.types, name).bl_rna.properties
-    return tuple(each.identifier for each in properties if each.type == "POINTER")
 
 
 def _plain(value: Any) -> Any:

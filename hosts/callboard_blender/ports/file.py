@@ -22,7 +22,7 @@ from callboard_blender.application.blend_named import is_own, place_of
 from callboard_blender.application.names import SHOW_SCENE, count, listed, scene, view_layer
 from callboard_blender.application.outside_paths import own_folders
 from callboard_blender.parts.data_blocks import NAMING, collections
-from callboard_blender.parts.whole_object import named_by
+from callboard_blender.parts.pointers import named_by
 from callboard_blender.ports.files import checked_blend
 
 #: Types of datablocks that use files only through other datablocks. A file may have many of these.

@@ -13,6 +13,7 @@ from callboard_blender.application.names import (
     Listed,
     children,
     count,
+    covers,
     find,
     in_scene,
     listed,
@@ -52,6 +53,9 @@ class BlenderSceneReader:
             "camera": shown.camera.name_full if shown.camera else None,
             **({"other_scenes": others, "to_show_another": SHOW_SCENE} if others else {}),
         }
+
+    def covers(self) -> str | None:
+        return covers()
 
     def names(self) -> list[str]:
         return paths()

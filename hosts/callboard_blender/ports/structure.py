@@ -22,6 +22,8 @@ from callboard_blender.application.names import (
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.parts.data_blocks import DataBlocks
+from callboard_blender.parts.rig_changes import RigChanges
+from callboard_blender.parts.unused_data import UnusedData
 from callboard_blender.ports.edit import home
 
 _HIDING = ("hide_viewport", "hide_render")
@@ -30,8 +32,10 @@ _HIDING = ("hide_viewport", "hide_render")
 class BlenderStructure:
     def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
-        #: The datablocks that the ``blender-data`` skill changes.
+        #: What the ``blender-data`` skill changes.
         self.blocks = DataBlocks(changes)
+        self.unused = UnusedData(changes, self.blocks)
+        self.rigs = RigChanges(changes, self.blocks)
 
     def new(self) -> None:
         self._changes.touch()

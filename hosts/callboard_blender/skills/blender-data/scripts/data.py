@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
-from time import perf_counter
 from typing import Any
 
-from callboard.content import Json
-from callboard.skill import expect
-from callboard_blender.parts.curves import driver_json
-from callboard_blender.parts.data_blocks import drivers
+import bpy
 
-#: Seconds for which one slice of the work may block the main thread.
-SLICE = 0.005
-#: Maximum number of names in an answer, for each kind.
-_MOST = 200
+from callboard.content import Json
+from callboard.errors import WrongArgument
+from callboard.skill import expect, in_slices
+from callboard_blender.parts.constraints import constraint_json, constraints_of
+from callboard_blender.parts.curves import driver_json, drives_of
+from callboard_blender.parts.data_blocks import collections, drivers
+from callboard_blender.parts.unused_data import scenes_of
+
+#: Maximum number of names in an answer for each kind, and of users of an object.
+_MOST_NAMED, _MOST = 200, 5
 
 
 def list(
@@ -26,29 +29,73 @@ def list(
     offset: int = 0,
     limit: int = 200,
 ) -> Json:
+    blocks = _blocks(ctx).of(kind)
+    scenes = scenes_of() if kind == "objects" else None
     fitting = [
         each
-        for each in _blocks(ctx).of(kind)
+        for each in blocks
         if (pattern is None or fnmatchcase(each.name.lower(), pattern.lower()))
-        and not (unused and each.users)
+        and not (unused and (each.users if scenes is None else each in scenes))
     ]
-    data = [_entry(each) for each in fitting[offset : offset + limit]]
+    page = fitting[offset : offset + limit]
+    data = [_entry(each) for each in page]
+    if scenes is not None:
+        stray = {each for each in page if each not in scenes}
+        users = bpy.data.user_map(subset=stray) if stray else {}
+        for entry, each in zip(data, page, strict=True):
+            entry["scenes"] = scenes.get(each, [])
+            if each in stray:
+                entry["used_by"] = sorted(one.name_full for one in users.get(each, ()))[:_MOST]
     return {"data": data, "total": len(fitting)}
 
 
 def list_drivers(ctx: Any, broken: bool = False, limit: int = 200) -> Generator[None, None, Json]:
     ctx.port("structure")
-    listed: Any = []
-    ends = perf_counter() + SLICE
+    return (yield from _listed("drivers", _drivers(), broken, limit))
+
+
+def list_constraints(
+    ctx: Any, broken: bool = False, limit: int = 200
+) -> Generator[None, None, Json]:
+    ctx.port("structure")
+    return (yield from _listed("constraints", _constraints(), broken, limit))
+
+
+def _drivers() -> Iterator[Json | None]:
+    scenes = scenes_of()
     for each in drivers():
-        if each is not None:
-            listed.append(driver_json(*each))
-        elif perf_counter() >= ends:
+        yield None if each is None else {**driver_json(*each), **_scenes(each[1], scenes)}
+
+
+def _constraints() -> Iterator[Json | None]:
+    scenes = scenes_of()
+    for obj in [*bpy.data.objects]:
+        with suppress(ReferenceError):  # The object may have been removed by now.
+            for each, bone in constraints_of(obj):
+                entry = constraint_json(each, bone)
+                yield {"of": obj.name_full, **entry, **_scenes(obj, scenes)}
+        yield None
+
+
+def _scenes(block: Any, scenes: Any) -> Json:
+    return {"scenes": scenes.get(block, [])} if isinstance(block, bpy.types.Object) else {}
+
+
+def _listed(
+    what: str, entries: Iterator[Json | None], broken: bool, limit: int
+) -> Generator[None, None, Json]:
+    """List the entries, in slices. None marks a place to pause."""
+    listed: Any = []
+
+    def read() -> Generator[None, None, None]:
+        for each in entries:
+            if each is not None:
+                listed.append(each)
             yield
-            ends = perf_counter() + SLICE
+
+    yield from in_slices(read())
     wrong = [each for each in listed if not each["valid"]]
-    shown = wrong if broken else listed
-    return {"drivers": shown[:limit], "total": len(listed), "broken": len(wrong)}
+    return {what: (wrong if broken else listed)[:limit], "total": len(listed), "broken": len(wrong)}
 
 
 def rename(ctx: Any, kind: str, name: str, new_name: str) -> Json:
@@ -64,9 +111,8 @@ def replace(ctx: Any, kind: str, names: Sequence[str], by: str) -> Json:
     kept = blocks.find(kind, by)
     wanted: Any = []
     for name in names:
-        known = [each for each in blocks.of(kind) if fnmatchcase(each.name_full, name)]
-        exact = [each for each in known if each.name_full == name]
-        wanted += [each.name_full for each in exact or known if each != kept] or [name]
+        known = blocks.matching(kind, name)
+        wanted += [each.name_full for each in known if each != kept] or [name]
     gone = blocks.replace(kind, wanted, by)
     left = {each.name_full for each in blocks.of(kind)}.intersection(gone)
     expect(not left, "what is left", [], sorted(left))
@@ -97,14 +143,85 @@ def set_output(ctx: Any, path: str) -> Json:
     return {"scene": shown, "path": blocks.set_output(path), "verified": True}
 
 
-def purge(ctx: Any, empty_collections: bool = False) -> Json:
+def purge(ctx: Any, empty_collections: bool = False, dry_run: bool = False) -> Json:
     ctx.port("scene.mutate")
-    gone = _blocks(ctx).purge(empty_collections)
-    return {
-        "removed": {kind: names[:_MOST] for kind, names in gone.items()},
+    gone, kept = ctx.port("structure").unused.purge(empty_collections, dry_run)
+    left = {} if dry_run else {kind: _names(kind).intersection(gone[kind]) for kind in gone}
+    expect(not any(left.values()), "what is left", {}, left)
+    answer: Json = {
+        "would_remove" if dry_run else "removed": _first(gone),
         "count": sum(map(len, gone.values())),
         "verified": True,
     }
+    return {**answer, "kept": _first(kept)} if kept else answer
+
+
+def remove(ctx: Any, kind: str, names: Sequence[str]) -> Json:
+    ctx.port("scene.mutate")
+    gone = ctx.port("structure").unused.remove(kind, names)
+    left = _names(kind).intersection(gone)
+    expect(not left, "what is left", [], sorted(left))
+    return {"removed": gone, "verified": True}
+
+
+def set_driver(ctx: Any, of: str, drives: str, **asked: str) -> Json:
+    ctx.port("scene.mutate")
+    if not asked.keys() & {"target", "property", "expression"}:
+        raise WrongArgument("give at least one of target, property, expression")
+    entry = driver_json(*ctx.port("structure").rigs.set_driver(of, drives, **asked))
+    wanted, told = asked.get("expression"), entry["expression"]
+    expect(wanted in (None, told), "the expression", wanted, told)
+    target = asked.get("target")
+    expect(target is None or target in entry["uses"], "the target", target, entry["uses"])
+    return {"changed": [entry["of"]], "driver": entry, "verified": True}
+
+
+def remove_driver(ctx: Any, of: str, drives: str) -> Json:
+    ctx.port("scene.mutate")
+    ctx.port("structure").rigs.remove_driver(of, drives)
+    left = [
+        each
+        for each in drivers()
+        if each and (each[1].name_full, drives_of(each[0])) == (of, drives)
+    ]
+    expect(not left, "the driver", "gone", "there")
+    return {"changed": [of], "verified": True}
+
+
+def set_constraint(
+    ctx: Any,
+    name: str,
+    target: str,
+    constraint: str | None = None,
+    kind: str | None = None,
+    **bones: str,
+) -> Json:
+    ctx.port("scene.mutate")
+    if constraint is None and kind is None:
+        raise WrongArgument("give constraint, the name of one that is there, or kind to add one")
+    rigs = ctx.port("structure").rigs
+    obj, each = rigs.set_constraint(name, constraint, kind, target, **bones)
+    entry = constraint_json(each, bones.get("of_bone", ""))
+    return {"changed": [obj.name_full], "constraint": entry, "verified": True}
+
+
+def remove_constraint(ctx: Any, name: str, constraint: str, of_bone: str | None = None) -> Json:
+    ctx.port("scene.mutate")
+    path = ctx.port("structure").rigs.remove_constraint(name, constraint, of_bone)
+    there = [
+        (each.name, bone or None)
+        for each, bone in constraints_of(_blocks(ctx).find("objects", path))
+    ]
+    expect((constraint, of_bone) not in there, constraint, "gone", "there")
+    return {"changed": [path], "verified": True}
+
+
+def _names(kind: str) -> set[str]:
+    return {each.name_full for each in dict(collections())[kind]}
+
+
+def _first(names: dict[str, Any]) -> Json:
+    return {kind: each[:_MOST_NAMED] for kind, each in names.items()}
 
 
 def _blocks(ctx: Any) -> Any:

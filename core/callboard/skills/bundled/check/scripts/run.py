@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Any
 
 from callboard.content import Json
-from callboard.skill import Fault, MeshFacts, mesh_facts
+from callboard.skill import Fault, MeshFacts, covered, mesh_facts
 
 from ._meshes import LARGEST, findings_of
 from ._meshes import RULES as MESH_RULES
@@ -16,7 +16,7 @@ from ._scene import RULES as SCENE_RULES
 from ._scene import Seen
 
 #: Rules that only the host can check.
-HOST_RULES = ("not_deformed", "not_rendered", "no_effect", "broken_drivers")
+HOST_RULES = ("not_deformed", "not_rendered", "no_effect", "broken_constraints", "broken_drivers")
 RULES = (*MESH_RULES, *SCENE_RULES, *HOST_RULES, "validators")
 _SLICE = 50
 #: Maximum number of objects listed with the rules that they break.
@@ -64,7 +64,7 @@ def run(
     answer = _reported(found_by, limit)
     failing = answer["by_object"].keys()
     answer["objects"] = [path for path in names if path in failing]
-    return {**answer, "not_checked": too_large} if too_large else answer
+    return covered(reader, {**answer, "not_checked": too_large} if too_large else answer)
 
 
 def usd_file(ctx: Any, path: str) -> Json:

@@ -1,0 +1,376 @@
+"""Cases in which what is broken or unused anywhere in a file is found and repaired: drivers,
+constraints, and data that no scene uses. See ``blender_scenes``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hosts.blender_scenes import Rig, refused
+
+
+def _object(name: str, data: Any = None, scene: Any = None) -> Any:
+    """Return a new object, in the given scene or in none."""
+    import bpy
+
+    obj = bpy.data.objects.new(name, data)
+    if scene is not None:
+        scene.collection.objects.link(obj)
+    return obj
+
+
+def _two_scenes() -> tuple[Any, Any]:
+    import bpy
+
+    bpy.context.scene.name = "Main"
+    return bpy.context.scene, bpy.data.scenes.new("Other")
+
+
+def _driven(obj: Any, reads: Any, path: str) -> Any:
+    driver = obj.driver_add("rotation_euler", 2).driver
+    variable = driver.variables.new()
+    variable.name = "open"
+    variable.targets[0].id, variable.targets[0].data_path = reads, path
+    driver.expression = "open * 2"
+    return driver
+
+
+def test_a_driver_whose_target_is_gone_reads_another_object(rig: Rig) -> None:
+    import bpy
+
+    main, other = _two_scenes()
+    gone, handle = _object("Gone", scene=other), _object("Handle", scene=other)
+    handle.location.x = 0.25
+    door = _object("Door", scene=main)
+    _driven(door, gone, "location.x")
+    bpy.data.objects.remove(gone)
+    (listed,) = rig.tool("blender_data__list_drivers", broken=True)["drivers"]
+    assert listed["variables"] == [{"name": "open", "reads": ["nothing: location.x"]}]
+    assert listed["scenes"] == ["Main"]
+    asked = {"of": listed["of"], "drives": listed["drives"]}
+    told = rig.tool("blender_data__set_driver", **asked, target="Handle")
+    assert told["driver"]["valid"] is True
+    assert told["driver"]["variables"][0]["reads"] == ["Handle: location.x"]
+    assert abs(door.matrix_world.to_euler().z - 0.5) < 1e-5
+    assert rig.tool("blender_data__list_drivers")["broken"] == 0
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert rig.tool("blender_data__list_drivers")["broken"] == 1
+    why = refused(
+        lambda: rig.tool("blender_data__set_driver", **asked, target="Handle", property="size")
+    )
+    assert "'Handle' has no 'size'" in why
+    told = rig.tool(
+        "blender_data__set_driver",
+        **asked,
+        target="Main",
+        target_kind="scenes",
+        property="frame_current",
+        expression="min(open, 100) / 100",
+    )
+    assert told["driver"]["variables"][0]["reads"] == ["Main: frame_current"]
+    assert told["driver"]["expression"] == "min(open, 100) / 100"
+    assert bpy.data.objects["Door"].rotation_euler.z > 0
+    rig.tool("blender_data__remove_driver", **asked)
+    assert rig.tool("blender_data__list_drivers")["total"] == 0
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert rig.tool("blender_data__list_drivers")["total"] == 1
+
+
+def test_the_expression_of_a_driver_can_t_be_code(rig: Rig) -> None:
+    main, _ = _two_scenes()
+    door, handle = _object("Door", scene=main), _object("Handle", scene=main)
+    _driven(door, handle, "location.x")
+    asked = {"of": "Door", "drives": "rotation_euler[2]"}
+    for code in ("__import__('os').getpid()", "open.x", "wide * 2", "[0][0]", "9 ** 9"):
+        why = refused(
+            lambda code=code: rig.tool("blender_data__set_driver", **asked, expression=code)
+        )
+        assert "isn't plain arithmetic" in why
+        assert "open" in why
+        (driver,) = rig.tool("blender_data__list_drivers")["drivers"]
+        assert driver["expression"] == "open * 2"
+    why = refused(lambda: rig.tool("blender_data__remove_driver", of="Door", drives="scale[0]"))
+    assert "it has: rotation_euler[2]" in why
+
+
+def test_a_variable_of_several_is_named_and_a_channel_is_set(rig: Rig) -> None:
+    main, _ = _two_scenes()
+    door, handle = _object("Door", scene=main), _object("Handle", scene=main)
+    driver = _driven(door, handle, "location.x")
+    second = driver.variables.new()
+    second.name, second.type = "turn", "TRANSFORMS"
+    asked = {"of": "Door", "drives": "rotation_euler[2]", "target": "Handle"}
+    why = refused(lambda: rig.tool("blender_data__set_driver", **asked))
+    assert "it has: open, turn" in why
+    told = rig.tool("blender_data__set_driver", **asked, variable="turn", property="rot_z")
+    assert told["driver"]["variables"][1] == {"name": "turn", "reads": ["Handle: rot_z"]}
+
+
+def test_what_comes_from_another_file_keeps_its_driver_and_constraints(rig: Rig) -> None:
+    import bpy
+
+    def make() -> None:
+        door = rig.cube("Door")
+        target = rig.cube("Target")
+        _driven(door, target, "location.x")
+        door.constraints.new("COPY_LOCATION").target = target
+
+    path = rig.library("door.blend", make)
+    with bpy.data.libraries.load(path, link=True) as (_, wanted):
+        wanted.objects = ["Door"]
+    linked = bpy.data.objects["Door"]
+    bpy.context.scene.collection.objects.link(linked)
+    rig.cube("Handle")
+    driver = {"drives": "rotation_euler[2]", "target": "Handle"}
+    held = {"constraint": "Copy Location"}
+    for name in ("Door [door.blend]", "Door"):
+        if name == "Door":
+            linked.override_create(remap_local_usages=True)
+        why = refused(lambda name=name: rig.tool("blender_data__set_driver", of=name, **driver))
+        assert "comes from another file" in why
+        why = refused(
+            lambda name=name: rig.tool("blender_data__remove_constraint", name=name, **held)
+        )
+        assert "linked" in why
+    rig.tool("blender_data__set_constraint", name="Door", **held, target="Handle")
+    rig.tool("blender_data__set_constraint", name="Door", kind="copy_scale", target="Handle")
+    rig.reopened()
+    bpy.ops.wm.open_mainfile(filepath=str(rig.folder / "saved.blend"))
+    kept = bpy.data.objects["Door", None].constraints
+    assert [(each.type, each.target.name_full) for each in kept] == [
+        ("COPY_LOCATION", "Handle"),
+        ("COPY_SCALE", "Handle"),
+    ]
+
+
+def test_a_constraint_without_a_target_is_flagged_everywhere(rig: Rig) -> None:
+    import bpy
+
+    main, other = _two_scenes()
+    lamp = _object("Lamp", scene=main)
+    gone = _object("Gone", scene=main)
+    for kind in ("TRACK_TO", "PIVOT", "LIMIT_LOCATION"):
+        lamp.constraints.new(kind)
+    lamp.constraints["Track To"].target = gone
+    far = _object("Far", scene=other)
+    far.constraints.new("COPY_LOCATION")
+    assert rig.tool("check__run", rules=["broken_constraints"])["findings"] == []
+    bpy.data.objects.remove(gone)
+    listed = rig.tool("blender_data__list_constraints", broken=True)
+    assert (listed["total"], listed["broken"]) == (4, 2)
+    told = {each["of"]: each for each in listed["constraints"]}
+    assert {name: each["scenes"] for name, each in told.items()} == {
+        "Lamp": ["Main"],
+        "Far": ["Other"],
+    }
+    assert told["Lamp"]["why"] == "the constraint 'Track To' has no target"
+    (lamp,) = rig.tool("scene__find", constraint="*")["objects"]
+    assert [each["valid"] for each in lamp["constraints"]] == [False, True, True]
+    (shown,) = rig.tool("scene__get_object", name="Lamp", detail=True)["constraints"][:1]
+    assert "no target" in shown["why"]
+    checked = rig.tool("check__run", rules=["broken_constraints"])
+    (finding,) = checked["findings"]
+    assert (finding["object"], finding["severity"]) == ("Lamp", "warning")
+    rig.tool(finding["fix"]["tool"], **finding["fix"]["arguments"])
+    assert [each.type for each in bpy.data.objects["Lamp"].constraints] == [
+        "PIVOT",
+        "LIMIT_LOCATION",
+    ]
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert len(bpy.data.objects["Lamp"].constraints) == 3
+
+
+def test_constraints_are_added_aimed_and_removed_in_any_scene(rig: Rig) -> None:
+    import bpy
+
+    main, _ = _two_scenes()
+    hero = _object("Hero", scene=main)
+    hero.location = (3, 0, 0)
+    camera = _object("Camera", bpy.data.cameras.new("Camera"), main)
+    told = rig.tool(
+        "blender_data__set_constraint", name="Camera", kind="damped_track", target="Hero"
+    )
+    assert told["constraint"]["valid"] is True
+    assert told["constraint"]["uses"] == ["Hero"]
+    # A camera looks along its negative Z axis.
+    assert tuple(round(-each, 3) for each in camera.matrix_world.col[2][:3]) == (1, 0, 0)
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert not bpy.data.objects["Camera"].constraints
+    far = _object("Far", scene=bpy.data.scenes["Other"])
+    far.constraints.new("TRACK_TO")
+    driver = far.driver_add('constraints["Track To"].influence').driver
+    driver.expression = "1"
+    aimed = {"name": "Far", "constraint": "Track To"}
+    rig.tool("blender_data__set_constraint", **aimed, target="Hero")
+    assert bpy.data.objects["Far"].constraints[0].target.name == "Hero"
+    rig.tool("blender_data__remove_constraint", **aimed)
+    assert not bpy.data.objects["Far"].constraints
+    assert rig.tool("blender_data__list_drivers")["total"] == 0
+    for asked, reason in (
+        ({**aimed, "target": "Hero"}, "'Far' has no constraint 'Track To'; it has none"),
+        ({"name": "Far", "kind": "nonsense", "target": "Hero"}, "can't add"),
+        ({"name": "Far", "kind": "limit_location", "target": "Hero"}, "no single target"),
+        ({"name": "Far", "kind": "follow_path", "target": "Hero"}, "'Hero'"),
+        ({"name": "Far", "kind": "track_to", "target": "Far"}, "its own"),
+        ({"name": "Far", "kind": "track_to", "target": "Her"}, "Hero"),
+    ):
+        assert reason in refused(lambda a=asked: rig.tool("blender_data__set_constraint", **a))
+        assert not bpy.data.objects["Far"].constraints
+
+
+def test_a_bone_s_constraint_is_aimed_at_a_bone_and_removed(rig: Rig) -> None:
+    import bpy
+
+    main, _ = _two_scenes()
+    data = bpy.data.armatures.new("Rig")
+    obj = _object("Rig", data, main)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("Hand", "Goal"):
+        data.edit_bones.new(name).tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    aimed = {"name": "Rig", "of_bone": "Hand", "target": "Rig"}
+    bone = {"target_bone": "Foot"}
+    why = refused(lambda: rig.tool("blender_data__set_constraint", **aimed, **bone, kind="ik"))
+    assert "names the bone 'Foot'" in why
+    told = rig.tool("blender_data__set_constraint", **aimed, target_bone="Goal", kind="ik")
+    assert (told["constraint"]["of_bone"], told["constraint"]["bone"]) == ("Hand", "Goal")
+    why = refused(lambda: rig.tool("blender_data__remove_constraint", name="Rig", constraint="IK"))
+    assert "of_bone, which is one of 'Hand'" in why
+    rig.tool("blender_data__remove_constraint", name="Rig", constraint="IK", of_bone="Hand")
+    assert not bpy.data.objects["Rig"].pose.bones["Hand"].constraints
+
+
+def test_a_child_stays_where_it_is_when_its_constraint_gets_a_target(rig: Rig) -> None:
+    rig.cube("Above", translate=[5, 0, 0])
+    child = rig.cube("Child", translate=[1, 2, 3])
+    rig.tool("blender_data__set_constraint", name="Child", kind="child_of", target="Above")
+    assert tuple(round(each, 3) for each in child.matrix_world.translation) == (1, 2, 3)
+
+
+def _messy(rig: Rig) -> None:
+    """Make objects that are in no scene: unused, used by an object of a scene, or with a fake user;
+    and materials and a collection to go with them."""
+    import bpy
+
+    main, other = _two_scenes()
+    stray = _object("Stray", bpy.data.meshes.new("StrayMesh"))
+    stray.data.materials.append(bpy.data.materials.new("StrayPaint"))
+    stray.shape_key_add(name="Basis")
+    _object("StrayChild").parent = stray
+    lost = bpy.data.collections.new("Lost")
+    lost.objects.link(_object("InLost"))
+    wall = _object("Wall", bpy.data.meshes.new("Wall"), main)
+    wall.modifiers.new("Hole", "BOOLEAN").object = _object("Cutter", bpy.data.meshes.new("Cutter"))
+    _object("Far", bpy.data.meshes.new("Far"), other)
+    _object("Kept").use_fake_user = True
+    bpy.data.materials.new("KeptPaint").use_fake_user = True
+    main.collection.children.link(bpy.data.collections.new("Empty"))
+
+
+def test_a_dry_run_names_exactly_what_a_purge_then_removes(rig: Rig) -> None:
+    import bpy
+
+    _messy(rig)
+    before = {each.name for each in bpy.data.objects}
+    told = rig.tool("blender_data__purge", empty_collections=True, dry_run=True)
+    assert {each.name for each in bpy.data.objects} == before
+    assert told["would_remove"] == {
+        "collections": ["Empty", "Lost"],
+        "materials": ["StrayPaint"],
+        "meshes": ["StrayMesh"],
+        "objects": ["InLost", "Stray", "StrayChild"],
+        "shape_keys": ["Key"],
+    }
+    assert told["kept"] == {"materials": ["KeptPaint"], "objects": ["Kept"]}
+    done = rig.tool("blender_data__purge", empty_collections=True)
+    assert (done["removed"], done["count"]) == (told["would_remove"], told["count"])
+    assert {each.name for each in bpy.data.objects} == {"Wall", "Cutter", "Far", "Kept"}
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert {each.name for each in bpy.data.objects} == before
+
+
+def test_a_purge_removes_what_blender_s_own_does_and_nothing_else(rig: Rig) -> None:
+    import bpy
+
+    path = rig.library("paint.blend", lambda: rig.tool("materials__create", name="Far") and None)
+    for purge in (_own_purge, rig.tool):
+        bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True)
+        with bpy.data.libraries.load(path, link=True) as (_, wanted):
+            wanted.materials = ["Far"]
+        loose = _object("Loose", bpy.data.meshes.new("Loose"))
+        loose.data.materials.append(wanted.materials[0])
+        bpy.data.node_groups.new("Group", "ShaderNodeTree")
+        bpy.data.images.new("Picture", 1, 1)
+        bpy.data.objects["Cube"].animation_data_create().action = bpy.data.actions.new("Used")
+        bpy.data.actions.new("Spare").use_fake_user = True
+        purge("blender_data__purge")
+        left = {
+            prop.identifier: sorted(
+                each.name for each in getattr(bpy.data, prop.identifier) if each.name[0] != "."
+            )
+            for prop in bpy.data.bl_rna.properties
+            if prop.type == "COLLECTION"
+        }
+        if purge is _own_purge:
+            expected = left
+    assert left == expected
+    assert "Cube" in left["objects"]
+
+
+def _own_purge(_: str) -> None:
+    import bpy
+
+    bpy.data.orphans_purge(do_local_ids=True, do_linked_ids=True, do_recursive=True)
+
+
+def test_objects_in_no_scene_are_listed_and_removed_by_name(rig: Rig) -> None:
+    import bpy
+
+    _messy(rig)
+    listed = rig.tool("blender_data__list", kind="objects", unused=True)["data"]
+    told = {each["name"]: each for each in listed}
+    assert sorted(told) == ["Cutter", "InLost", "Kept", "Stray", "StrayChild"]
+    assert told["Cutter"]["used_by"] == ["Wall"]
+    assert told["Kept"]["fake_user"] is True
+    everything = rig.tool("blender_data__list", kind="objects")["data"]
+    assert {each["name"]: each["scenes"] for each in everything}["Far"] == ["Other"]
+    why = refused(lambda: rig.tool("scene__get_object", name="Stray"))
+    assert "in no scene of this file" in why
+    for name, user in (("Cutter", "Wall"), ("Wall", "Main")):
+        asked: Any = {"kind": "objects", "names": [name]}
+        why = refused(lambda a=asked: rig.tool("blender_data__remove", **a))
+        assert f"'{name}' is used by {user}" in why
+    done = rig.tool("blender_data__remove", kind="objects", names=["Kept", "Stray*"])
+    assert done["removed"] == ["Kept", "Stray", "StrayChild"]
+    assert "StrayMesh" not in bpy.data.meshes
+    rig.tool("blender_data__remove", kind="materials", names=["KeptPaint"])
+    assert "KeptPaint" not in bpy.data.materials
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert "KeptPaint" in bpy.data.materials
+
+
+def test_answers_say_which_scene_they_cover_if_there_are_several(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Crate")
+    calls: Any = (
+        ("scene__find", {}),
+        ("scene__list_objects", {}),
+        ("scene__list_objects", {"details": True}),
+        ("check__run", {}),
+        ("check__compare", {"objects": [{"name": "Crate"}]}),
+        ("lights__list", {}),
+        ("cameras__list", {}),
+        ("materials__list", {}),
+        ("structure__list_groups", {}),
+        ("animation__list_keys", {}),
+    )
+    for tool, asked in calls:
+        assert "covers" not in rig.tool(tool, **asked)
+    bpy.context.scene.name = "Main"
+    for number in range(12):
+        bpy.data.scenes.new(f"Shot{number:02}")
+    for tool, asked in calls:
+        told = rig.tool(tool, **asked)["covers"]
+        assert told.startswith("only the scene 'Main'; blender_data__show_scene shows another one")
+        assert "'Shot09' and 2 more" in told
