@@ -85,7 +85,7 @@ def add_host(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--roots-policy",
         choices=("advisory", "strict"),
-        help="strict refuses every path outside the roots; advisory, the default, doesn't",
+        help="strict refuses paths outside the roots; advisory, the default, doesn't",
     )
     parser.add_argument(
         "--deny", metavar="CAP", action="append", default=[], help="withdraw a capability"

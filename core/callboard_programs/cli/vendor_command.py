@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "skill",
         metavar="DIR|NAME",
-        help="the folder of a skill, or the name of a skill that callboard finds",
+        help="the folder of a skill, or the name of a skill that callboard can find",
     )
     parser.add_argument(
         "--host",
