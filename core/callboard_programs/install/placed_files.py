@@ -99,8 +99,8 @@ def _digest(data: bytes) -> str:
 
 
 def _digest_of(path: Path) -> str | None:
-    """Return a file's digest, or None if the file doesn't exist. For anything but a readable file,
-    return a value that isn't the digest of any file."""
+    """Return a file's digest, or None if the file doesn't exist. If it exists but isn't a readable
+    file, return a value that isn't the digest of any file."""
     try:
         return _digest(path.read_bytes())
     except FileNotFoundError:
