@@ -64,7 +64,7 @@ def test_a_driver_whose_target_is_gone_reads_another_object(rig: Rig) -> None:
         target="Main",
         target_kind="scenes",
         property="frame_current",
-        expression="min(open, 100) / 100",
+        formula="min(open, 100) / 100",
     )
     assert told["driver"]["variables"][0]["reads"] == ["Main: frame_current"]
     assert told["driver"]["expression"] == "min(open, 100) / 100"
@@ -75,15 +75,35 @@ def test_a_driver_whose_target_is_gone_reads_another_object(rig: Rig) -> None:
     assert rig.tool("blender_data__list_drivers")["total"] == 1
 
 
+def test_broken_drivers_of_scenes_that_were_never_shown_are_found(rig: Rig) -> None:
+    import bpy
+
+    _, other = _two_scenes()
+    for name, path, expression in (
+        ("Typo", "location", "frme * 2"),
+        ("Cut", "location", "frame *"),
+        ("Lost", '["mood"]', "frame"),
+        ("Well", "location", "sum(each * frame for each in (1, 2)) + noise.random()"),
+    ):
+        obj = _object(name, scene=other)
+        obj["mood"] = 0.0
+        obj.driver_add(path, *([0] if path == "location" else [])).driver.expression = expression
+    del bpy.data.objects["Lost"]["mood"]
+    listed = rig.tool("blender_data__list_drivers", broken=True)["drivers"]
+    why = {each["of"]: each["why"] for each in listed}
+    assert sorted(why) == ["Cut", "Lost", "Typo"]
+    assert "'frme', which is unknown here" in why["Typo"]
+    assert "can't be read" in why["Cut"]
+    assert "isn't there" in why["Lost"]
+
+
 def test_the_expression_of_a_driver_can_t_be_code(rig: Rig) -> None:
     main, _ = _two_scenes()
     door, handle = _object("Door", scene=main), _object("Handle", scene=main)
     _driven(door, handle, "location.x")
     asked = {"of": "Door", "drives": "rotation_euler[2]"}
     for code in ("__import__('os').getpid()", "open.x", "wide * 2", "[0][0]", "9 ** 9"):
-        why = refused(
-            lambda code=code: rig.tool("blender_data__set_driver", **asked, expression=code)
-        )
+        why = refused(lambda code=code: rig.tool("blender_data__set_driver", **asked, formula=code))
         assert "isn't plain arithmetic" in why
         assert "open" in why
         (driver,) = rig.tool("blender_data__list_drivers")["drivers"]
@@ -191,6 +211,7 @@ def test_constraints_are_added_aimed_and_removed_in_any_scene(rig: Rig) -> None:
     )
     assert told["constraint"]["valid"] is True
     assert told["constraint"]["uses"] == ["Hero"]
+    assert "others" not in told
     # A camera looks along its negative Z axis.
     assert tuple(round(-each, 3) for each in camera.matrix_world.col[2][:3]) == (1, 0, 0)
     assert rig.host.undo.undo(rig.call.undo_id) is True
@@ -202,6 +223,9 @@ def test_constraints_are_added_aimed_and_removed_in_any_scene(rig: Rig) -> None:
     aimed = {"name": "Far", "constraint": "Track To"}
     rig.tool("blender_data__set_constraint", **aimed, target="Hero")
     assert bpy.data.objects["Far"].constraints[0].target.name == "Hero"
+    told = rig.tool("blender_data__set_constraint", name="Far", kind="copy_scale", target="Hero")
+    assert told["others"] == ["Track To"]
+    rig.tool("blender_data__remove_constraint", name="Far", constraint="Copy Scale")
     rig.tool("blender_data__remove_constraint", **aimed)
     assert not bpy.data.objects["Far"].constraints
     assert rig.tool("blender_data__list_drivers")["total"] == 0
@@ -258,11 +282,16 @@ def _messy(rig: Rig) -> None:
     stray.shape_key_add(name="Basis")
     _object("StrayChild").parent = stray
     lost = bpy.data.collections.new("Lost")
+    trash = bpy.data.collections.new("Trash")
+    trash.use_fake_user = True
+    trash.objects.link(_object("InTrash"))
     lost.objects.link(_object("InLost"))
     wall = _object("Wall", bpy.data.meshes.new("Wall"), main)
     wall.modifiers.new("Hole", "BOOLEAN").object = _object("Cutter", bpy.data.meshes.new("Cutter"))
     _object("Far", bpy.data.meshes.new("Far"), other)
     _object("Kept").use_fake_user = True
+    bpy.data.texts.new("Notes").use_fake_user = True
+    bpy.data.materials.new("Asset").asset_mark()
     bpy.data.materials.new("KeptPaint").use_fake_user = True
     main.collection.children.link(bpy.data.collections.new("Empty"))
 
@@ -281,10 +310,17 @@ def test_a_dry_run_names_exactly_what_a_purge_then_removes(rig: Rig) -> None:
         "objects": ["InLost", "Stray", "StrayChild"],
         "shape_keys": ["Key"],
     }
-    assert told["kept"] == {"materials": ["KeptPaint"], "objects": ["Kept"]}
+    assert told["kept"] == {
+        "collections": ["Trash"],
+        "materials": ["KeptPaint"],
+        "objects": ["InTrash", "Kept"],
+    }
+    more = rig.tool("blender_data__purge", fake_users=True, dry_run=True)["would_remove"]
+    assert more["objects"] == ["InLost", "InTrash", "Kept", "Stray", "StrayChild"]
+    assert more["materials"] == ["KeptPaint", "StrayPaint"]
     done = rig.tool("blender_data__purge", empty_collections=True)
     assert (done["removed"], done["count"]) == (told["would_remove"], told["count"])
-    assert {each.name for each in bpy.data.objects} == {"Wall", "Cutter", "Far", "Kept"}
+    assert {each.name for each in bpy.data.objects} == {"Wall", "Cutter", "Far", "InTrash", "Kept"}
     assert rig.host.undo.undo(rig.call.undo_id) is True
     assert {each.name for each in bpy.data.objects} == before
 
@@ -329,8 +365,9 @@ def test_objects_in_no_scene_are_listed_and_removed_by_name(rig: Rig) -> None:
     _messy(rig)
     listed = rig.tool("blender_data__list", kind="objects", unused=True)["data"]
     told = {each["name"]: each for each in listed}
-    assert sorted(told) == ["Cutter", "InLost", "Kept", "Stray", "StrayChild"]
+    assert sorted(told) == ["Cutter", "InLost", "InTrash", "Kept", "Stray", "StrayChild"]
     assert told["Cutter"]["used_by"] == ["Wall"]
+    assert told["InTrash"]["used_by"] == ["Trash"]
     assert told["Kept"]["fake_user"] is True
     everything = rig.tool("blender_data__list", kind="objects")["data"]
     assert {each["name"]: each["scenes"] for each in everything}["Far"] == ["Other"]
@@ -340,8 +377,8 @@ def test_objects_in_no_scene_are_listed_and_removed_by_name(rig: Rig) -> None:
         asked: Any = {"kind": "objects", "names": [name]}
         why = refused(lambda a=asked: rig.tool("blender_data__remove", **a))
         assert f"'{name}' is used by {user}" in why
-    done = rig.tool("blender_data__remove", kind="objects", names=["Kept", "Stray*"])
-    assert done["removed"] == ["Kept", "Stray", "StrayChild"]
+    done = rig.tool("blender_data__remove", kind="objects", names=["InTrash", "Kept", "Stray*"])
+    assert done["removed"] == ["InTrash", "Kept", "Stray", "StrayChild"]
     assert "StrayMesh" not in bpy.data.meshes
     rig.tool("blender_data__remove", kind="materials", names=["KeptPaint"])
     assert "KeptPaint" not in bpy.data.materials

@@ -11,6 +11,8 @@ from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.errors import CAPABILITY_MISSING, REFUSED_BY_ARTIST
 from callboard.skills.catalog import SkillCatalog
+from callboard.skills.discovery import BUNDLED
+from callboard.skills.load import load_skill
 from callboard.skills.script_runners import runs_code
 from callboard_testing.lint.skill_lint import lint
 from serving import Served, served
@@ -139,6 +141,16 @@ def test_a_tool_that_runs_code_needs_script_execute(
 )
 def test_others_do_not(name: str, properties: dict[str, Any]) -> None:
     assert runs_code(name, {"type": "object", "properties": properties}) is None
+
+
+def test_what_ships_runs_no_code_but_where_it_says_so() -> None:
+    hosts = Path(__file__).resolve().parents[2] / "hosts"
+    folders = [each.parent for root in (BUNDLED, hosts) for each in root.rglob("SKILL.md")]
+    skills = [load_skill(folder) for folder in folders]
+    assert "blender-data" in [each.name for each in skills]
+    assert [
+        (tool.name, tool.runs_code) for each in skills for tool in each.tools if tool.runs_code
+    ] == []
 
 
 def test_what_ships_is_not_replaced_and_the_artist_is_told(tmp_path: Path) -> None:

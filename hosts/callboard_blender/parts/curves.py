@@ -3,6 +3,8 @@ holds one set of curves. In later versions, an action has a slot for each user."
 
 from __future__ import annotations
 
+import ast
+import builtins
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -13,6 +15,8 @@ from callboard.host import Json
 
 #: Maximum number of animated values that are named.
 MOST_NAMED = 50
+#: Names that Blender gives to each expression of a driver.
+_GIVEN = ("frame", "self", "depsgraph")
 #: Prefixes of the transform's channels.
 TRANSFORM = ("location", "rotation", "scale", "delta_")
 
@@ -145,7 +149,8 @@ def _reads(variable: Any, target: Any) -> str:
 def why_broken(curve: Any) -> str | None:
     """Return why the driver doesn't work, or None."""
     drives, driver = curve.data_path, curve.driver
-    if not curve.is_valid:
+    # Blender only judges drivers of scenes that have been evaluated.
+    if not curve.is_valid or not _has(curve.id_data, drives):
         return f"'{drives}' is driven, but isn't there"
     for variable in driver.variables:
         for target in variable.targets if variable.type != "CONTEXT_PROP" else ():
@@ -153,6 +158,8 @@ def why_broken(curve: Any) -> str | None:
                 return f"the variable '{variable.name}' of the driver of '{drives}' has no target"
             if variable.type == "SINGLE_PROP" and not resolves(target):
                 return f"'{target.id.name}' has no '{target.data_path}', which drives '{drives}'"
+    if driver.type == "SCRIPTED" and (unknown := _unknown(driver)):
+        return f"the expression of the driver of '{drives}' {unknown}: {driver.expression}"
     if not driver.is_valid:
         why = f": {driver.expression}" if driver.type == "SCRIPTED" else ""
         return f"the driver of '{drives}' doesn't work{why}"
@@ -161,11 +168,31 @@ def why_broken(curve: Any) -> str | None:
 
 def resolves(target: Any) -> bool:
     """Return whether the data that a driver's variable reads has the property that it names."""
+    return _has(target.id, target.data_path)
+
+
+def _has(owner: bpy.types.ID, path: str) -> bool:
     try:
-        target.id.path_resolve(target.data_path)
+        owner.path_resolve(path, False)
     except ValueError:
         return False
     return True
+
+
+def _unknown(driver: Any) -> str | None:
+    """Return why Blender can't evaluate the expression, or None."""
+    if driver.is_simple_expression:
+        return None
+    try:
+        nodes = [*ast.walk(ast.parse(driver.expression.strip(), mode="eval"))]
+    except (SyntaxError, ValueError):
+        return "can't be read"
+    own = {each.arg for each in nodes if isinstance(each, ast.arg)}
+    names = [each for each in nodes if isinstance(each, ast.Name)]
+    own.update(each.id for each in names if isinstance(each.ctx, ast.Store))
+    known = {*own, *driver.variables.keys(), *bpy.app.driver_namespace, *dir(builtins), *_GIVEN}
+    unknown = sorted({each.id for each in names} - known)
+    return f"names '{unknown[0]}', which is unknown here" if unknown else None
 
 
 def own_action(owner: bpy.types.ID) -> None:

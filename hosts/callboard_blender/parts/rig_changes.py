@@ -45,7 +45,7 @@ class RigChanges:
         target: str | None = None,
         target_kind: str = "objects",
         property: str | None = None,
-        expression: str | None = None,
+        formula: str | None = None,
     ) -> tuple[Any, bpy.types.ID]:
         """Change what one variable of a driver reads, or the driver's expression. Return the driver
         and the datablock that it belongs to."""
@@ -55,8 +55,8 @@ class RigChanges:
         self._changes.touch()
         if target is not None or property is not None:
             _read(_variable(curve, variable), read, _READ[target_kind], property)
-        if expression is not None:
-            _express(curve.driver, expression)
+        if formula is not None:
+            _express(curve.driver, formula)
         self._changed(holder)
         return curve, holder
 
@@ -196,16 +196,16 @@ def _read(variable: Any, read: Any, kind: str, property: str | None) -> None:
         )
 
 
-def _express(driver: Any, expression: str) -> None:
-    """Set the expression. Only arithmetic is allowed, because other expressions are Python code,
-    which Blender would run."""
+def _express(driver: Any, formula: str) -> None:
+    """Set the expression. Only what Blender evaluates by itself is allowed. It would run anything
+    else as Python code, and this tool doesn't need the permission to run code."""
     before = driver.type, driver.expression
-    driver.type, driver.expression = "SCRIPTED", expression
+    driver.type, driver.expression = "SCRIPTED", formula
     if not driver.is_simple_expression:
         driver.type, driver.expression = before
         known = ", ".join(driver.variables.keys()) or "none"
         raise HostError(
-            f"'{expression}' isn't plain arithmetic. It may have numbers, frame, the driver's"
+            f"'{formula}' isn't plain arithmetic. It may have numbers, frame, the driver's"
             f" variables ({known}), + - * /, comparisons, if else, and functions such as sin, min,"
             " clamp, radians and pow"
         )

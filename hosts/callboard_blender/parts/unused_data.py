@@ -17,7 +17,7 @@ from callboard_blender.parts.data_blocks import DataBlocks, collections
 
 #: Kinds of data that are in use by being there.
 _ROOTS = ("scenes", "window_managers", "workspaces", "screens", "libraries")
-#: Kinds of data that artists keep without a user.
+#: Kinds of data that artists keep with a fake user, as their tools and notes.
 _TOOLS = ("brushes", "palettes", "paint_curves", "texts", "linestyles")
 #: Maximum number of users that are named.
 _MOST = 5
@@ -30,27 +30,29 @@ class UnusedData:
         self._changes = changes
         self._blocks = blocks
 
-    def purge(self, empty_collections: bool, dry_run: bool) -> tuple[Names, Names]:
-        """Remove data that nothing in use refers to, and also empty collections if asked to. Return
-        the names by kind of what was removed, or would be, and of what only a fake user, or a mark
-        as an asset, keeps."""
+    def purge(
+        self, empty_collections: bool, fake_users: bool, dry_run: bool
+    ) -> tuple[Names, Names]:
+        """Remove data that nothing in use refers to, and if asked to, also empty collections and
+        what only a fake user keeps. Return the names by kind of what was removed, or would be, and
+        of what only a fake user keeps."""
         users = bpy.data.user_map()
         empty = _empty_collections(users) if empty_collections else set()
-        doomed = empty | _unused(users, empty)
-        kept = _unused(users, empty, fake_users=False) - doomed
-        told = _by_kind(doomed), _by_kind(kept, _TOOLS)
+        loose = empty | _unused(users, empty, fake_users=False)
+        doomed = loose if fake_users else empty | _unused(users, empty)
+        told = _by_kind(doomed), _by_kind(loose - doomed)
         if not dry_run:
             self._remove(doomed)
         return told
 
     def remove(self, kind: str, names: Sequence[str]) -> list[str]:
         """Remove these datablocks, whether or not a fake user keeps them. Raises HostError when
-        something in use refers to one."""
+        something that a scene uses, or an asset, refers to one."""
         if kind in _ROOTS:
             raise WrongArgument(f"{kind} can't be removed here")
         doomed = {each for name in names for each in self._blocks.matching(kind, name)}
         users = bpy.data.user_map()
-        unused = _unused(users, doomed)
+        unused = _unused(users, doomed, fake_users=False)
         for each in doomed:
             using = sorted(one.name_full for one in users.get(each, set()) - unused - doomed)
             if using:
@@ -111,11 +113,10 @@ def _unused(users: Any, gone: Collection[Any], fake_users: bool = True) -> set[A
     return everything - reached - set(gone)
 
 
-def _by_kind(blocks: set[Any], without: Collection[str] = ()) -> Names:
+def _by_kind(blocks: set[Any]) -> Names:
     names = {
         kind: sorted(each.name_full for each in data if each in blocks)
         for kind, data in collections()
-        if kind not in without
     }
     return {kind: each for kind, each in names.items() if each}
 

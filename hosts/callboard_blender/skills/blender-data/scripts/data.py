@@ -143,9 +143,11 @@ def set_output(ctx: Any, path: str) -> Json:
     return {"scene": shown, "path": blocks.set_output(path), "verified": True}
 
 
-def purge(ctx: Any, empty_collections: bool = False, dry_run: bool = False) -> Json:
+def purge(
+    ctx: Any, empty_collections: bool = False, fake_users: bool = False, dry_run: bool = False
+) -> Json:
     ctx.port("scene.mutate")
-    gone, kept = ctx.port("structure").unused.purge(empty_collections, dry_run)
+    gone, kept = ctx.port("structure").unused.purge(empty_collections, fake_users, dry_run)
     left = {} if dry_run else {kind: _names(kind).intersection(gone[kind]) for kind in gone}
     expect(not any(left.values()), "what is left", {}, left)
     answer: Json = {
@@ -166,10 +168,10 @@ def remove(ctx: Any, kind: str, names: Sequence[str]) -> Json:
 
 def set_driver(ctx: Any, of: str, drives: str, **asked: str) -> Json:
     ctx.port("scene.mutate")
-    if not asked.keys() & {"target", "property", "expression"}:
-        raise WrongArgument("give at least one of target, property, expression")
+    if not asked.keys() & {"target", "property", "formula"}:
+        raise WrongArgument("give at least one of target, property, formula")
     entry = driver_json(*ctx.port("structure").rigs.set_driver(of, drives, **asked))
-    wanted, told = asked.get("expression"), entry["expression"]
+    wanted, told = asked.get("formula"), entry["expression"]
     expect(wanted in (None, told), "the expression", wanted, told)
     target = asked.get("target")
     expect(target is None or target in entry["uses"], "the target", target, entry["uses"])
@@ -201,8 +203,11 @@ def set_constraint(
         raise WrongArgument("give constraint, the name of one that is there, or kind to add one")
     rigs = ctx.port("structure").rigs
     obj, each = rigs.set_constraint(name, constraint, kind, target, **bones)
-    entry = constraint_json(each, bones.get("of_bone", ""))
-    return {"changed": [obj.name_full], "constraint": entry, "verified": True}
+    of_bone = bones.get("of_bone", "")
+    entry = constraint_json(each, of_bone)
+    others = [one.name for one, bone in constraints_of(obj) if one != each and bone == of_bone]
+    answer: Json = {"changed": [obj.name_full], "constraint": entry, "verified": True}
+    return {**answer, "others": others} if others else answer
 
 
 def remove_constraint(ctx: Any, name: str, constraint: str, of_bone: str | None = None) -> Json:
