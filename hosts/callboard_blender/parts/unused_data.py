@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -66,15 +66,20 @@ class UnusedData:
                 raise HostError(f"'{each.name_full}' is linked; blender_data__purge removes it")
         data = {each.data for each in doomed if kind == "objects" and each.data} & unused
         gone = sorted(each.name_full for each in doomed)
-        self._remove(doomed | {each for each in data if not each.use_fake_user})
+        self._remove(doomed | with_keys(each for each in data if not each.use_fake_user))
         return gone
 
     def _remove(self, doomed: set[Any]) -> None:
         self._changes.touch()
-        # Blender removes shape keys together with the data that they belong to.
-        bpy.data.batch_remove([each for each in doomed if not isinstance(each, bpy.types.Key)])
+        bpy.data.batch_remove(doomed)
         view_layer().update()
         forget()
+
+
+def with_keys(blocks: Iterable[Any]) -> set[Any]:
+    """Return the datablocks with their shape keys, which Blender 3.4 doesn't remove with them."""
+    held = set(blocks)
+    return held | {each.shape_keys for each in held if getattr(each, "shape_keys", None)}
 
 
 def scenes_of() -> dict[Any, list[str]]:

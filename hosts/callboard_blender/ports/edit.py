@@ -30,6 +30,7 @@ from callboard_blender.application.names import (
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts import object_color, shapes, transforms
 from callboard_blender.parts.copies import copy_tree
+from callboard_blender.parts.unused_data import with_keys
 from callboard_blender.parts.world import causes, world_of
 
 
@@ -110,7 +111,7 @@ class BlenderSceneEditor:
         gone, removed = list(doomed.values()), together - kept
         data = {obj.data for obj in removed if obj.data is not None}
         bpy.data.batch_remove(removed)
-        bpy.data.batch_remove([each for each in data if each.users == 0])
+        bpy.data.batch_remove(with_keys(each for each in data if each.users == 0))
         view_layer().update()
         forget()
         return gone

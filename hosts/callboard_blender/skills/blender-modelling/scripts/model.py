@@ -121,7 +121,11 @@ def bind_to_armature(ctx: Any, name: str, armature: str, weights: str = "existin
     made = next((each for each in bound if each.object in (None, rig)), None)
     if made is None:
         made = obj.modifiers.new("Armature", "ARMATURE")
-        obj.modifiers.move(len(obj.modifiers) - 1, 0)
+        if hasattr(obj.modifiers, "move"):
+            obj.modifiers.move(len(obj.modifiers) - 1, 0)
+        else:  # Blender 3.4
+            with bpy.context.temp_override(object=obj):
+                bpy.ops.object.modifier_move_to_index(modifier=made.name, index=0)
     made.object, made.use_vertex_groups = rig, True
     made.show_viewport = made.show_render = True
     answer = _verified(obj, lambda: made.object == rig and made.show_viewport)
