@@ -195,6 +195,33 @@ def test_one_within_another_ends_with_the_outer(
     one.more()
 
 
+@pytest.mark.parametrize("late", [False, True])
+def test_whoever_computes_stands_still_when_it_gives_way(late: bool) -> None:
+    permit, parts = PythonPermit(), [0]
+    began, let_on, over = threading.Event(), threading.Event(), threading.Event()
+
+    def compute() -> None:
+        began.set()
+        let_on.wait(DEADLINE)
+        while not over.is_set():
+            parts[0] += 1
+            permit.give_way()
+
+    thread = InThread(lambda: permit.run(compute))
+    assert began.wait(DEADLINE)
+    if not late:
+        let_on.set()
+    with ThreadPause():
+        let_on.set()
+        until(lambda: parts[0], "a part")
+        before = parts[0]
+        assert not threading.Event().wait(LONG)
+        assert parts[0] == before
+    until(lambda: parts[0] > before, "another part")
+    over.set()
+    thread.result()
+
+
 @pytest.mark.parametrize("seconds", [None, 0.001])
 def test_a_breath_lets_them_run_and_stops_them_again(
     sitter: Callable[[float | None], Sitter], seconds: float | None

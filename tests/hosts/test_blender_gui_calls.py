@@ -1,19 +1,31 @@
 """Four agents make hundreds of calls while the artist works, two agents call while a third runs
-scripts, and questions come and go while files are opened. ``CALLBOARD_FUZZ`` multiplies the
-calls."""
+scripts, one calls while another renders without end, and questions come and go while files are
+opened. ``CALLBOARD_FUZZ`` multiplies the calls."""
 
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import threading
+from pathlib import Path
 from textwrap import indent
 from typing import Any
 
 import pytest
 
+from callboard.errors import HOST_BUSY
 from callboard_testing.fake_client import FakeClient
-from hosts.blender_gui_rig import DEADLINE, PERMIT, Gui, in_background, missing, render
+from hosts.blender_gui_rig import (
+    DEADLINE,
+    PERMIT,
+    Gui,
+    blender_gui,
+    in_background,
+    install,
+    missing,
+    render,
+)
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -99,6 +111,37 @@ def test_two_agents_ask_while_a_third_runs_scripts(gui: Gui, client: FakeClient)
     for join in joins:
         join()
     assert gui.names() == ["Camera", "Cube", "Light"]
+
+
+#: A render that takes hours.
+RENDER = """
+import bpy
+s = bpy.context.scene
+s.render.engine = "CYCLES"
+s.cycles.samples, s.cycles.use_denoising, s.cycles.use_adaptive_sampling = 10**6, False, False
+s.render.resolution_x = s.render.resolution_y = 512
+open({began!r}, "w").close()
+bpy.ops.render.render()
+"""
+
+
+def test_others_are_answered_while_a_script_renders_without_end(
+    blender_archive: Path, display: str, tmp_path: Path
+) -> None:
+    began = tmp_path / "began"
+    with blender_gui(tmp_path / "gui", display) as own:
+        install(own, blender_archive)
+        own.enable()
+        own.run(PERMIT)
+        with own.client() as holder, own.client() as other:
+            arguments = {"code": RENDER.format(began=str(began))}
+            holder.start("tools/call", {"name": "script__execute", "arguments": arguments})
+            own.wait(began.exists, "the script")
+            for _ in range(20):
+                answer = other.request("tools/call", {"name": "scene__list_objects"})
+                assert answer["error"]["code"] == HOST_BUSY, answer
+            stopped = json.loads(other.send("POST", path="/v1/stop").body)
+            assert stopped["holds"] == "script__execute"
 
 
 #: Asks before a script, and notes how many questions the status bar showed each time.

@@ -27,6 +27,15 @@ for _ in range({times}):
         bpy.ops.object.empty_add()
         bpy.ops.object.delete()
 """
+RENDERS = """
+import bpy
+scene = bpy.context.scene
+scene.render.engine, scene.cycles.samples = "CYCLES", 1
+scene.render.resolution_x = scene.render.resolution_y = 16
+for _ in range({times}):
+    with bpy.context.temp_override(scene=scene):
+        bpy.ops.render.render()
+"""
 #: The first calls end before the watcher takes over. The others are still running at that time.
 TIMES = [100] * 10 + [1000] * 3
 
@@ -85,7 +94,12 @@ os._exit(0)
 """
 
 
-def test_two_agents_ask_while_a_third_runs_scripts(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("script", "each"), [(SCRIPT, TIMES), (RENDERS, [400])], ids=["operators", "renders"]
+)
+def test_two_agents_ask_while_a_third_runs_scripts(
+    tmp_path: Path, script: str, each: list[int]
+) -> None:
     over = threading.Event()
     answered = [0, 0]
     command = callboard("serve", "--host", "blender", "--allow", "script.execute")
@@ -94,7 +108,7 @@ def test_two_agents_ask_while_a_third_runs_scripts(tmp_path: Path) -> None:
         def ask(number: int) -> None:
             with FakeClient(program.url, program.token) as client:
                 while not over.is_set():
-                    client.request("ping")
+                    client.request("tools/call", {"name": "scene__list_objects"})
                     answered[number] += 1
                     over.wait(0.02)
 
@@ -103,8 +117,8 @@ def test_two_agents_ask_while_a_third_runs_scripts(tmp_path: Path) -> None:
             for thread in threads:
                 thread.start()
             try:
-                for times in TIMES:
-                    code = SCRIPT.format(times=times)
+                for times in each:
+                    code = script.format(times=times)
                     result = client.call("script__execute", {"code": code})
                     assert not result.get("isError"), result
             finally:

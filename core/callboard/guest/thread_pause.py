@@ -20,8 +20,8 @@ from contextlib import suppress
 from time import monotonic, sleep
 from typing import Any
 
-#: Maximum seconds that the main thread waits for the others.
-PATIENCE = 0.05
+#: Maximum seconds that the main thread waits for each of the others.
+PATIENCE = 1.0
 #: In a long pause, the seconds until the others may run, between these moments, and for how long.
 FIRST_MOMENT, NEXT_MOMENT, MOMENT = 0.1, 0.15, 0.02
 ALARM = getattr(signal, "SIGALRM", None)
@@ -132,6 +132,15 @@ class PythonPermit:
             self._lock.acquire()
         self._summon = None
 
+    def give_way(self) -> None:
+        """Stand still now if the main thread wants that. For threads that run Python for a long
+        time, between two parts of their work. Call it on the thread itself."""
+        while self._summoned:
+            self.wait(PausableEvent(), 0.005)
+        if self._late:
+            with _login._lock:  # Locked until the pause ends.
+                pass
+
     def wait(self, event: PausableEvent, seconds: float | None) -> bool:
         """Wait at most ``seconds``. Return whether the event was set. Call it on the thread
         itself."""
@@ -194,13 +203,14 @@ class ThreadPause:
 def _stop_the_others() -> None:
     global _stander
     _stander = threading.get_ident()
-    until = monotonic() + PATIENCE
     try:
         _held.append(_login)
         _login._lock.acquire(timeout=PATIENCE)
-        for permit in list(_permits):
+        # The server's thread is one of the first. It answers clients while the main thread waits
+        # for the others.
+        for permit in reversed(_permits[:]):
             _held.append(permit)
-            if not permit.take(until):
+            if not permit.take(monotonic() + PATIENCE):
                 _held.remove(permit)
     except BaseException:
         go_on()

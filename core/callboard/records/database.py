@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from operator import itemgetter
 from pathlib import Path
@@ -39,12 +40,14 @@ class Database:
     """The writer's side of the database. Only one thread may use it. Methods raise
     StorageFailure."""
 
-    def __init__(self, folder: Path, retention: Retention) -> None:
-        """Open and migrate the database, waiting up to 5 s for another process. Raises
-        NewerSchema."""
+    def __init__(
+        self, folder: Path, retention: Retention, give_way: Callable[[], None] = lambda: None
+    ) -> None:
+        """Open and migrate the database, waiting up to 5 s for another process. ``give_way`` is
+        called between two transactions. Raises NewerSchema."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _keep_private(folder)
-        self._retention = retention
+        self._retention, self._give_way = retention, give_way
         self._until_retention = 0.0
         self._retain_at = 0.0
         self._db = sqlite3.connect(folder / schema.DATABASE, timeout=5.0, isolation_level=None)
@@ -69,6 +72,7 @@ class Database:
             self._insert([row for line in lines if (row := schema.to_row(line))])
             self._until_retention -= end - offset
             offset = end
+            self._give_way()
 
     def _insert(self, rows: list[list[Any]]) -> None:
         self._db.execute("BEGIN IMMEDIATE")

@@ -325,7 +325,7 @@ class Store:
         if self._database is None:
             from callboard.records.database import Database
 
-            self._database = Database(self.folder, self._retention)
+            self._database = Database(self.folder, self._retention, self._permit.give_way)
         if journal is not None:
             journal.folded = self._database.fold(journal.path, journal.folded)
         for path in journals(self.folder):

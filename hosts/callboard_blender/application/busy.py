@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import atexit
-from collections.abc import Callable
 from functools import partial
 
 import bpy
-from bpy.app.handlers import persistent
 
 from callboard.host import Work
+from callboard_blender.application.handlers import Handlers
 from callboard_blender.application.main_thread import window_is_gone
 from callboard_blender.application.window_events import WindowEvents
 
@@ -41,11 +40,11 @@ class Busy:
 
     def __init__(self) -> None:
         self._doing: list[str] = []
-        self._added: list[tuple[list[Callable[..., None]], Callable[..., None]]] = []
+        self._handlers = Handlers()
         for task, begin, ends in _TASKS:
-            self._add(begin, partial(self._begin, task))
+            self._handlers.add(begin, partial(self._begin, task))
             for end in ends:
-                self._add(end, partial(self._end, task))
+                self._handlers.add(end, partial(self._end, task))
         self._events = WindowEvents()
         # A handler that is left behind keeps the bpy module alive, and then the process doesn't
         # end.
@@ -76,23 +75,8 @@ class Busy:
 
     def close(self) -> None:
         """Stop listening. Idempotent."""
-        for handlers, function in self._added:
-            if function in handlers:
-                handlers.remove(function)
-        self._added = []
+        self._handlers.remove()
         atexit.unregister(self.close)
-
-    def _add(self, name: str, note: Callable[[], None]) -> None:
-        handlers = getattr(bpy.app.handlers, name, None)
-        if handlers is None:
-            return  # The handlers for failures exist in Blender 4.0 and later.
-
-        @persistent  # type: ignore[untyped-decorator]
-        def noted(*_: object) -> None:
-            note()
-
-        handlers.append(noted)
-        self._added.append((handlers, noted))
 
     def _begin(self, task: str) -> None:
         self._doing = [*(one for one in self._doing if one != task), task]

@@ -6,6 +6,9 @@ An operator releases the interpreter lock while it runs, and takes the lock when
 only if no thread at all holds it. From Python 3.12 on, that check covers only its own thread.
 In earlier versions, another thread that runs Python at that moment crashes Blender (see
 docs/decisions/0392).
+
+Blender looks nothing up while it renders a frame, because a render doesn't use the context. So the
+threads run during that time. Blender's handlers say when it begins and ends.
 """
 
 from __future__ import annotations
@@ -14,11 +17,13 @@ import atexit
 import sys
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import bpy
 
 from callboard.host import ThreadPause
+from callboard_blender.application.handlers import Handlers
 
 #: True if this version of Blender has the fault.
 NEEDED = sys.version_info < (3, 12)
@@ -32,6 +37,49 @@ _OURS = 3
 #: The number of hosts, and the functions that restore Blender's own functions.
 _hosts = 0
 _restore: list[Callable[[], None]] = []
+
+
+class _LiftedByRenders:
+    """Pauses that end before a frame is rendered, and begin again afterwards. Use it on the main
+    thread. The handlers that it adds may run on a render's thread."""
+
+    def __init__(self) -> None:
+        self._main = threading.get_ident()
+        #: The outermost pause: while it is in force, and while a render has lifted it.
+        self._current: ThreadPause | None = None
+        self._lifted: ThreadPause | None = None
+        self._handlers = Handlers()
+        self._handlers.add("render_pre", self._lift)
+        # If an exception that another thread requested arrives as the first of these handlers
+        # begins, the next one does the work.
+        for name in ("render_post", "render_complete", "render_cancel"):
+            self._handlers.add(name, self._resume)
+
+    def pause(self, work: Callable[[], Any]) -> Any:
+        """Do the work during a pause."""
+        pause, before = ThreadPause(), (self._current, self._lifted)
+        try:
+            # A handler that a render calls may in turn call operators.
+            self._current, self._lifted = self._current or pause, None
+            with pause:
+                return work()
+        finally:
+            self._current, self._lifted = before
+
+    def close(self) -> None:
+        self._handlers.remove()
+
+    def _lift(self) -> None:
+        pause = self._current
+        if pause is not None and threading.get_ident() == self._main:
+            self._current, self._lifted = None, pause
+            pause.__exit__()
+
+    def _resume(self) -> None:
+        pause = self._lifted
+        if pause is not None and threading.get_ident() == self._main:
+            pause.__enter__()
+            self._current, self._lifted = pause, None
 
 
 def _in_one() -> bool:
@@ -74,12 +122,12 @@ def _wrap() -> Callable[[], None]:
     context: Any = bpy.types.Context
     call, override = operators._op_call, context.temp_override
     main = threading.get_ident()
+    renders = _LiftedByRenders()
 
     def call_while_paused(*arguments: Any) -> Any:
         if threading.get_ident() != main or not _in_one():
             return call(*arguments)
-        with ThreadPause():
-            return call(*arguments)
+        return renders.pause(partial(call, *arguments))
 
     def temp_override(self: Any, *arguments: Any, **members: Any) -> Any:
         _in_one()
@@ -93,6 +141,7 @@ def _wrap() -> Callable[[], None]:
             operators._op_call = call
         if context.temp_override is temp_override:
             context.temp_override = override
+        renders.close()
         _made.clear()
 
     temp_override.__doc__ = override.__doc__

@@ -11,14 +11,13 @@ from collections.abc import Callable, Generator
 from functools import partial
 from pathlib import Path
 from threading import Event
-from typing import Any
 
 import bpy
-from bpy.app.handlers import persistent
 
 from callboard.errors import HostError
 from callboard.host import UNATTENDED, comes_back, replacing
 from callboard_blender.application.changes import SceneChanges
+from callboard_blender.application.handlers import Handlers
 from callboard_blender.application.names import scene, view_layer
 from callboard_blender.application.views import in_a_window
 from callboard_blender.parts.render_picture import kept_as, put_back, settings
@@ -76,24 +75,22 @@ class _Job:
         #: The reason why there won't be a picture, or None.
         self._lost: str | None = None
         self._forget = changes.emptied.watch(partial(self._lose, "another file was opened"))
-        self._added: list[tuple[list[Callable[..., None]], Callable[..., None]]] = []
+        self._handlers = Handlers()
 
     def __enter__(self) -> _Job:
-        self._listen(_COPIED, self._copied.set)
+        self._handlers.add(_COPIED, self._copied.set)
         for name in _ENDS:
-            self._listen(name, partial(self._end, name))
-        self._listen("render_init", self._other_begins)
+            self._handlers.add(name, partial(self._end, name))
+        self._handlers.add("render_init", self._other_begins)
         for name in ("undo_post", "redo_post"):
-            self._listen(name, partial(self._lose, "an undo or redo ended it"))
+            self._handlers.add(name, partial(self._lose, "an undo or redo ended it"))
         return self
 
     def __exit__(self, *_: object) -> None:
         if self._begun and self._ended is None:
             self._end_jobs()
         self._forget()
-        for handlers, function in self._added:
-            if function in handlers:
-                handlers.remove(function)
+        self._handlers.remove()
 
     def start(self) -> None:
         """Start the render, and return once Blender has its own copy of the scene. Raises
@@ -132,15 +129,6 @@ class _Job:
                 f"the artist or Blender stopped the render of '{name}', and nothing was written;"
                 " see Blender's Info editor and its console for the reason"
             )
-
-    def _listen(self, name: str, note: Callable[[], None]) -> None:
-        @persistent  # type: ignore[untyped-decorator]
-        def noted(*_: object) -> None:
-            note()
-
-        handlers: Any = getattr(bpy.app.handlers, name)
-        handlers.append(noted)
-        self._added.append((handlers, noted))
 
     def _other_begins(self) -> None:
         if self._ended is not None:
