@@ -250,8 +250,9 @@ def changes(before: Any, after: Any) -> Iterator[tuple[str, str, str | None, str
 
 
 def alike(before: Any, after: Any) -> bool:
-    """Return whether both are equal, apart from linked data: undo may keep newly linked data that
-    nothing uses, and may lose data that nothing used before, or read it from its library again."""
+    """Return whether the two are equal, apart from linked data: undo may keep newly linked data
+    that nothing uses, and may lose data that nothing used before, or read it from its library
+    again."""
     apart = before.unused | (after.linked - before.linked)
     old, new = (
         {key: each for key, each in contents.values.items() if key not in apart}

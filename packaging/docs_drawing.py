@@ -95,8 +95,8 @@ def way(arrow: tuple[str, str], rows: Mapping[str, int]) -> list[Spot]:
 
 
 class Layout:
-    """The position of every room and arrow. Of the orders that are tried, it has the one with the
-    fewest crossings, and its arrows are as straight as the space allows."""
+    """The position of every room and arrow. Of the orders tried, it uses the one with the fewest
+    crossings, and its arrows are as straight as the space allows."""
 
     def __init__(self, chart: Chart) -> None:
         self.rows = rows_of(chart)

@@ -110,5 +110,5 @@ def served(
 
 
 def text_of(result: dict[str, Any]) -> str:
-    """Return all text of a tools/call result."""
+    """Return all the text in a tools/call result."""
     return "\n".join(block["text"] for block in result["content"])

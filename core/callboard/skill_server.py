@@ -104,7 +104,7 @@ class ServerHandle:
 
 
 class McpHttpServer:
-    """Serves the tools of a registry, and the skills its configuration names, over HTTP.
+    """Serves a registry's tools, and the skills named in the server's configuration, over HTTP.
 
     Nothing runs before :meth:`start`. ``registry`` may change while the server runs. ``kind`` is
     the kind of host that skills are chosen for.

@@ -1,5 +1,5 @@
-"""A program that makes the calls of an agent. It builds a small scene, looks at it, checks it,
-fixes the faults that the check reports, and renders it. It prints each step, and writes the
+"""A program that makes the calls an agent would make. It builds a small scene, looks at it, checks
+it, fixes the faults that the check reports, and renders it. It prints each step, and writes the
 pictures into a folder.
 
     pip install mcp

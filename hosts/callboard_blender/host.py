@@ -85,7 +85,7 @@ class BlenderHost(host.Host):
             happened.watch(lambda: self.announce("scene"))
         changes.saved.watch(lambda: self.announce("saved"))
         changes.saved.watch(lambda: self.announce("project"))
-        #: Called once a different file has been opened.
+        #: Called after a different file has been opened.
         self.emptied = changes.emptied
         self._busy = Busy()
         self.undo = BlenderUndo(changes)

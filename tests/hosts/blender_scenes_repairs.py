@@ -1,4 +1,4 @@
-"""Cases in which what is broken or unused anywhere in a file is found and repaired: drivers,
+"""Cases in which anything broken or unused, anywhere in a file, is found and repaired: drivers,
 constraints, and data that no scene uses. See ``blender_scenes``."""
 
 from __future__ import annotations

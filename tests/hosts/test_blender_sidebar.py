@@ -180,8 +180,8 @@ def test_what_was_changed_last_and_by_whom_is_taken_back(gui: Gui) -> None:
         return [text for _, text, _ in gui.run(PANEL)]
 
     def press(operator: str, call: int) -> None:
-        """Press a button of a change, counted from the oldest. A row that has moved ignores the
-        click."""
+        """Press a button in the row of a change. Changes are counted from the oldest. A row that
+        has moved ignores the click."""
         gui.run(PANEL)
         act = f"bpy.ops.callboard.{operator}(call=residence.snapshot.changes[{call}].call)"
         gui.wait(lambda: gui.run(f"answer = 'FINISHED' in {act}"), "the button")

@@ -46,8 +46,8 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "replace a picture on a material": ("materials__set_texture",),
     "several copies in a row": ("array", "scene__duplicate"),
     "undo what you just did": ("scene__undo",),
-    # These thirty were written without looking at the recipes, which had answered most, but not
-    # all.
+    # These thirty were written without looking at the recipes, which at that time answered most
+    # of them, but not all.
     "how do I make an object follow a curve": ("FollowPath",),
     "make my camera always look at the character": ("cameras__look_at",),
     "turn a high poly mesh into a low poly one": ("decimate",),

@@ -13,7 +13,7 @@ from callboard_ui.theme import Kind, color, palette_of
 
 
 class Tinted(QLabel):
-    """A label that keeps its kind of color when the host's palette changes."""
+    """A label that updates the color for its ``kind`` when the host's palette changes."""
 
     kind: Kind | None = None
 

@@ -8,8 +8,8 @@ import time
 import unicodedata
 from typing import Any
 
-#: Maximum number of characters of a value that are shown. The last line then shows how many more
-#: there are.
+#: Maximum number of characters of a value that are shown. If there are more, the last line
+#: shows how many more.
 MOST = 200_000
 
 

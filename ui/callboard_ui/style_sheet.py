@@ -126,7 +126,7 @@ def _sheet(palette: QPalette) -> str:
     chosen, on_chosen = palette.color(roles.Highlight), palette.color(roles.HighlightedText)
     line, dim = between(ground, text, 0.35).name(), color(palette, "dim").name()
     raised = between(ground, text, 0.08).name()
-    # Dim text has little contrast to spare, so a row under the pointer moves away from the text.
+    # Dim text has little contrast to spare, so hovering moves a row's color away from the text's.
     hovered = between(ground, QColor("black" if text.lightness() > 127 else "white"), 0.15).name()
     shades = "".join(
         f'QLabel[{KIND}="{kind}"] {{ color: {color(palette, kind).name()}; }}' for kind in _KINDS

@@ -47,9 +47,9 @@ def corners(boxes: Sequence[Box]) -> list[tuple[float, ...]]:
 def framed(
     axes: Rows, fov: Sequence[float], points: Sequence[Point], margin: float
 ) -> tuple[Rows, float, float]:
-    """Return the camera with those axes that sees all points, and the depths of the nearest and the
-    farthest point. ``fov`` is the picture's field of view in degrees. ``margin`` is the fraction of
-    the picture that is left free."""
+    """Return the camera that has these axes and sees all points, and the depths of the nearest and
+    farthest points. ``fov`` is the picture's field of view in degrees. ``margin`` is the fraction
+    of the picture that is left free."""
     wide, high = (tan(radians(angle) / 2) * (1 - margin) for angle in fov)
     right, up, back = axes[:3]
     low, top = ([pick(axis) for axis in zip(*points, strict=True)] for pick in (min, max))

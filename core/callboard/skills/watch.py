@@ -144,7 +144,7 @@ class SkillWatcher:
             try:
                 self._changed()
             except Exception:
-                log.exception("skills couldn't be read again")
+                log.exception("skills couldn't be reloaded")
 
     def _settle(self, polled: list[Path], seen: dict[str, Stamp]) -> dict[str, Stamp]:
         """Wait until nothing has changed for a moment. Return the stamps seen last."""

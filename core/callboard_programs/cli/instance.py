@@ -55,7 +55,7 @@ class OfferedSkills(NamedTuple):
 
 
 def offered_skills() -> list[OfferedSkills]:
-    """Return the reports of this machine's running instances on their skills. Instances that don't
+    """Return what this machine's running instances report about their skills. Instances that don't
     answer, or whose version doesn't report this, are left out."""
     offered = []
     for entry in listed():

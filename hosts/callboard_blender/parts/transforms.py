@@ -1,7 +1,7 @@
 """Reads and sets local transforms as translate, rotate (Euler XYZ, degrees) and scale, relative to
 the parent.
 
-Blender has a further matrix between parent and child, delta transforms and several rotation modes.
+Blender also has delta transforms, several rotation modes, and a matrix between parent and child.
 As long as that matrix only translates, rotates and scales uniformly, each component follows from
 its channel, even when a scale is zero or negative. Otherwise the components come from decomposing
 the whole transform.

@@ -84,7 +84,7 @@ def dag_path(path: str | None) -> Any:
 
 
 def kind_of(path: str) -> str:
-    """Return a primitive's kind, or else Maya's type of the shape or of the node, in lower case."""
+    """Return a primitive's kind, or else the Maya type of the shape or node, in lower case."""
     shape = shape_of(path)
     if shape is None:
         return str(cmds.nodeType(path)).lower()

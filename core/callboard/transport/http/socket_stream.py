@@ -37,7 +37,7 @@ class RequestReader(Protocol):
 
 
 class _TooLong(Exception):
-    """Raised when the bytes that a reader waits for don't arrive within the reader's limit."""
+    """Raised when a reader has more bytes than its limit and still not what it waits for."""
 
 
 class SocketStream(asyncio.BufferedProtocol):

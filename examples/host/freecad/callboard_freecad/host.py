@@ -56,7 +56,7 @@ class FreeCADHost(QtHost):
     def may_run(self, work: Work) -> str | None:
         import FreeCADGui
 
-        # FreeCAD handles Qt's events, and so our calls, even during its own work.
+        # FreeCAD handles Qt's events, and therefore our calls, even during its own work.
         held = super().may_run(work) or working()
         if held is None and work != "read" and FreeCADGui.Control.activeDialog():
             return "FreeCAD's task panel, which is open"
