@@ -226,6 +226,9 @@ class Contents:
                 self._struct(block, "", 0)
             else:
                 del self.values[key]
+            if block.library or block.override_library:
+                # A file doesn't keep this. Blender itself moves it from linked data to an override.
+                self._into.pop("use_fake_user", None)
 
     def _struct(self, struct: Any, path: str, depth: int) -> None:
         kind = struct.bl_rna.identifier
