@@ -390,7 +390,7 @@ class Machine:
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-        # A program that hangs ends here, and its reader then sees the end of its output.
+        # A hung program is killed here, and its reader then sees the end of its output.
         ending = Timer(PATIENCE, lambda: os.killpg(process.pid, signal.SIGKILL))
         ending.start()
         try:

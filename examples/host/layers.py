@@ -36,7 +36,7 @@ class Painting(Table):
         raise NotOffered("a layer has no position in space; move it into a group instead")
 
     def set_color(self, name: str, color: Values) -> str:
-        raise NotOffered("a layer has no color of its own; only what is painted on it does")
+        raise NotOffered("a layer has no color of its own; only what is painted on it has color")
 
     def add(self, name: str) -> str:
         """Add a layer on top of the others, and return its path. This is the port ``layers``."""

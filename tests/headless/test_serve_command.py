@@ -34,7 +34,7 @@ def test_what_has_no_effect_is_said(tmp_path, capfd):
     warnings = capfd.readouterr().err
     assert warnings.count("gone: this skill path doesn't exist; mount it, or correct") == 1
     assert f"--skills {gone}" not in warnings
-    assert f"--skills {above}: it has no skill yet" in warnings
+    assert f"--skills {above}: it has no skills yet" in warnings
     assert f"--root {gone}: there is no such folder yet" in warnings
     assert "--deny filesystem.wirte withdraws nothing" in warnings
     assert "did you mean filesystem.write?" in warnings

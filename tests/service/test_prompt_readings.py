@@ -1,5 +1,4 @@
-"""Tests the number of times that a request for prompts opens their files, and the thread that opens
-them."""
+"""Tests how many times a request for prompts opens their files, and which thread opens them."""
 
 from __future__ import annotations
 

@@ -128,7 +128,7 @@ def warn_of_folders(arguments: argparse.Namespace, *, absent_skills: bool = True
                 log.warning("%s %s: there is no such folder yet", option, folder)
             elif option == "--skills" and not has_skill(Path(folder)):
                 log.warning(
-                    "--skills %s: it has no skill yet; name a skill's folder, or the one right "
+                    "--skills %s: it has no skills yet; name a skill's folder, or the one right "
                     "above it",
                     folder,
                 )

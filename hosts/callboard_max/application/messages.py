@@ -1,4 +1,4 @@
-"""Listens to 3ds Max's events. Every callback is removed again when the server stops."""
+"""Listens to 3ds Max's events. Every callback is removed when the server stops."""
 
 from __future__ import annotations
 

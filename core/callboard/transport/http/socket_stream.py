@@ -37,7 +37,7 @@ class RequestReader(Protocol):
 
 
 class _TooLong(Exception):
-    """Raised when a reader has more bytes than its limit and still not what it waits for."""
+    """Raised when a reader has reached its byte limit without finding what it's waiting for."""
 
 
 class SocketStream(asyncio.BufferedProtocol):

@@ -45,7 +45,7 @@ class FreeCADPlugIn(QtPlugIn):
 
     def _wait_for_start(self) -> None:
         """Wait until the splash screen has closed. FreeCAD runs Qt's loop even before that, but
-        closing a document that early crashes it."""
+        crashes if a document is closed that early."""
         if any(isinstance(each, QSplashScreen) for each in QApplication.topLevelWidgets()):
             QTimer.singleShot(50, self._wait_for_start)
         else:

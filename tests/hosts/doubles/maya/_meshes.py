@@ -110,7 +110,7 @@ class Mesh:
 
     def _without_uvs(self) -> None:
         if self.uvs is not None or self.hard:
-            raise NotImplementedError("the double doesn't model UVs and hard edges of new faces")
+            raise NotImplementedError("the double doesn't model UVs or hard edges of new faces")
 
     def _add(self, corners) -> int:
         count = len(corners)

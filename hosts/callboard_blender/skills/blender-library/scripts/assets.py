@@ -72,7 +72,7 @@ def append_asset(ctx: Any, path: str, type: str, name: str, link: bool = False) 
     if type == "material":
         created = [made.name_full]
     if not created:
-        raise HostError(f"the {type} '{name}' of '{file.name}' added nothing to the scene")
+        raise HostError(f"the {type} '{name}' from '{file.name}' added nothing to the scene")
     reported: Json = {
         "asset": _described(made, type, file),
         "changed": [],

@@ -129,7 +129,7 @@ def _fetch(ctx: Any, port: Any, one: Remote, file: Path, done: int, total: int) 
             ctx.progress(done + count, total, one.name)
         if (count, digest.hexdigest()) != (one.size, one.md5):
             raise HostError(
-                f"'{one.name}' arrived with a wrong size or MD5; nothing was written."
+                f"'{one.name}' arrived with the wrong size or MD5; nothing was written."
                 " Try again later."
             )
 
