@@ -11,7 +11,8 @@ from serving import serve
 
 
 async def survey(ctx: AsyncToolContext, program: str) -> dict[str, object]:
-    """Ask another program while the host stays responsive, then look at the scene."""
+    """Ask another program for its version while the host stays responsive, then look at the
+    scene."""
     process = await asyncio.create_subprocess_exec(
         program, "--version", stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT
     )

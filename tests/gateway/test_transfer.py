@@ -263,7 +263,7 @@ def test_what_arrives_elsewhere_is_refused(
 ) -> None:
     source = Scene("Z")
     source.add("Cube", translate=[1.0, 2.0, 3.0])
-    with hosts(source, far, [str(work)]):  # These hosts' files convert nothing.
+    with hosts(source, far, [str(work)]):  # These hosts convert no units or axes.
         refused = transfer(client)
         assert refused["isError"]
         assert f"Cube: {what}" in text_of(refused)

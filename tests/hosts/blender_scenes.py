@@ -111,7 +111,7 @@ class Rig:
         return path
 
     def reopened(self) -> dict[str, Any]:
-        """Save the file. Return the objects that another process reads from it, by path."""
+        """Save the file. Return the objects that another process reads from it, keyed by path."""
         saved = self.tool("scene__save_file", path=str(self.folder / "saved.blend"))["path"]
         answer = self.folder / "answer.json"
         subprocess.run(

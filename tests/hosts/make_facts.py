@@ -5,8 +5,8 @@
 FOLDER holds the sources, under the names in SOURCES: unpacked wheels from PyPI, and git clones.
 Only facts are copied: the names, modes, types, menus and defaults of everything that the adapters
 and the doubles mention, and of everything that belongs to it. ``test_adapter_names.py`` compares
-the adapters with these facts, and the doubles answer from them. Run it again when an adapter uses
-something new.
+the adapters with these facts, and the doubles answer from them. Run this script again when an
+adapter uses something new.
 """
 
 from __future__ import annotations

@@ -378,7 +378,7 @@ class _Totals:
 
 
 def _percentile(values: list[float], share: float) -> float | None:
-    """Return the smallest value that at least ``share`` of the values don't exceed."""
+    """Return the smallest of the values such that at least ``share`` of them are no greater."""
     if not values:
         return None
     ordered = sorted(values)

@@ -47,7 +47,7 @@ def _called(instance: Instance) -> str:
 
 class OfferedSkills(NamedTuple):
     """A running instance's report on its skills: the host capabilities that bundles get there, and
-    the reason for each bundle that is held back, by the bundle's name."""
+    the reasons why bundles are held back, keyed by the bundles' names."""
 
     instance: Instance
     capabilities: Collection[str]

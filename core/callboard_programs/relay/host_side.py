@@ -392,7 +392,7 @@ class HostSide:
 
 
 def _first_round(request: Request) -> Request:
-    # Another host can't use the answers to one host's questions.
+    # One host can't use the answers to another host's questions.
     rounds = ("requestState", "inputResponses")
     params = {key: value for key, value in request.params.items() if key not in rounds}
     return request._replace(params=params)

@@ -15,7 +15,7 @@ from callboard.host import Json
 
 #: Maximum number of animated values that are named.
 MOST_NAMED = 50
-#: Names that Blender gives to each expression of a driver.
+#: Names that every driver expression can use without defining them.
 _GIVEN = ("frame", "self", "depsgraph")
 #: Prefixes of the transform's channels.
 TRANSFORM = ("location", "rotation", "scale", "delta_")

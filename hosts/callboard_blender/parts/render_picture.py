@@ -94,7 +94,7 @@ def settings(
 
 
 def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
-    """Return the settings for writing a picture of that scene to that file. Raises HostError."""
+    """Return the settings for writing a picture of ``shown`` to ``path``. Raises HostError."""
     kind = _FORMATS[checked_suffix(path, _FORMATS)]
     if bpy.app.version >= (5, 0) and re.search("[{}]", path):
         raise HostError(f"'{path}' contains braces, which Blender would replace; use another path")

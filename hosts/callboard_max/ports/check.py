@@ -69,7 +69,7 @@ def _uvs(mesh: Any, faces: int) -> list[tuple[float, float]] | None:
 
 
 def _counted(count: Any) -> range:
-    """Return the numbers that 3ds Max assigns to that many items, starting at one."""
+    """Return the numbers that 3ds Max assigns to ``count`` items, starting at one."""
     return range(1, int(count) + 1)
 
 

@@ -1,4 +1,4 @@
-"""The ``check`` port: the facts that checks of the stage need."""
+"""The ``check`` port: the facts needed to check the stage."""
 
 from __future__ import annotations
 

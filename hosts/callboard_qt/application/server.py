@@ -14,8 +14,8 @@ MakeHost = Callable[[Callable[[Callable[[], None]], None], Callable[[], str | No
 
 
 class HostServer:
-    """The server of one application. ``port`` returns the artist's choice of a port number when the
-    server starts. 0 means any free port. Use it on the main thread."""
+    """The server of one application. Use it on the main thread. ``port`` is called when the server
+    starts, and returns the artist's choice of port number. 0 means any free port."""
 
     def __init__(self, make_host: MakeHost, port: Callable[[], int]) -> None:
         self._make_host = make_host
