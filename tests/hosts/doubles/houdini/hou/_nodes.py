@@ -305,7 +305,9 @@ class OpNode(Node):
         self._data.locked_asset = False
 
     def parm(self, parm_path):
-        return next((parm for parm in self.parms() if parm.name() == parm_path), None)
+        near = [name for name in self._data.parms if parm_path.startswith(name)]
+        parms = (parm for name in near for parm in ParmTuple(self, name))
+        return next((parm for parm in parms if parm.name() == parm_path), None)
 
     def parms(self):
         return tuple(parm for several in self.parmTuples() for parm in several)

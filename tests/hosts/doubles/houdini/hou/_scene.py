@@ -4,7 +4,6 @@ step."""
 from __future__ import annotations
 
 import copy
-import pickle
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -82,11 +81,6 @@ class Scene:
     range: tuple[float, float] = (1.0, 240.0)
     playback: tuple[float, float] = (1.0, 240.0)
     last_id: int = 0
-
-    def __deepcopy__(self, memo: object) -> Scene:
-        # Each undo step copies the scene, and pickling is many times as fast as the default way to
-        # copy.
-        return pickle.loads(pickle.dumps(self, pickle.HIGHEST_PROTOCOL))
 
     def add(self, type: Type, name: str, parent: int | None) -> NodeData:
         self.last_id += 1

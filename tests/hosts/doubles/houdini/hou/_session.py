@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
+import pickle
 import sys
 import threading
 from pathlib import Path
@@ -103,14 +103,15 @@ class Session(Soft):
             self.undo.append((label, self.snapshot()))
             self.redo.clear()
 
-    def snapshot(self) -> Any:
-        return copy.deepcopy(self.scene)
+    def snapshot(self) -> bytes:
+        """Return a copy of the scene. Most copies are never put back, so they aren't unpacked."""
+        return pickle.dumps(self.scene, pickle.HIGHEST_PROTOCOL)
 
-    def put_back(self, scene: Any) -> None:
+    def put_back(self, copied: bytes) -> None:
         """Restore the scene. Houdini doesn't undo selection changes, and restored nodes aren't
         selected."""
         chosen = {node.id for node in self.scene.nodes.values() if node.selected}
-        self.scene = scene
+        self.scene = scene = pickle.loads(copied)
         for node in scene.nodes.values():
             node.selected = node.id in chosen
 
