@@ -46,6 +46,8 @@ faulthandler.register(signal.SIGUSR1)  # says on which lines it hangs
 folder = sys.argv[-1]
 # In a small window the splash screen covers everything, and takes the keys.
 bpy.context.preferences.view.show_splash = False
+# Without a graphics card, smooth edges take most of the time in which the window is drawn.
+bpy.context.preferences.system.viewport_aa = "OFF"
 names = {"bpy": bpy}
 
 @contextlib.contextmanager
@@ -339,6 +341,16 @@ def build_addon(out: Path) -> Path:
 def install(gui: Gui, archive: Path) -> None:
     """Install the archive with Blender's own operator."""
     gui.run(f"bpy.ops.preferences.addon_install(filepath={str(archive)!r}, overwrite=True)")
+
+
+def unpack(gui: Gui, archive: Path) -> None:
+    """Put the add-on where ``install`` puts it. The tests share its folder and don't change it, so
+    Blender compiles the add-on only once."""
+    shared = archive.with_suffix("")
+    if not shared.exists():
+        shutil.unpack_archive(archive, shared)
+    (addon,) = shared.iterdir()
+    (gui.folder / "scripts" / "addons" / addon.name).symlink_to(addon)
 
 
 def in_background(work: Callable[[], None], seconds: float = DEADLINE) -> Callable[[], None]:

@@ -1,7 +1,7 @@
 """An artist and an agent act at random in Blender's real user interface at the same time.
 
 In every other round the artist leaves the objects as they were, so the scene has to match the
-answers. ``CALLBOARD_FUZZ`` multiplies the rounds; 10 makes 2,000 acts against 2,000 calls.
+answers. ``CALLBOARD_FUZZ`` multiplies the rounds; 10 makes 1,200 acts against 1,200 calls.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from callboard_testing.fake_client import FakeClient
-from hosts.blender_gui_rig import Gui, blender_gui, in_background, install, missing
+from hosts.blender_gui_rig import Gui, blender_gui, in_background, missing, unpack
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -23,7 +23,7 @@ if reason := missing():
 FACTOR = int(os.environ.get("CALLBOARD_FUZZ", "1"))
 #: The number of calls in a round, which is also its minimum number of acts, and the number of
 #: rounds.
-COUNT, ROUNDS = 20, 10 * FACTOR
+COUNT, ROUNDS = 20, 6 * FACTOR
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(300 + 900 * FACTOR)]
 
 #: The artist's keys, one act per line. ``>`` moves the mouse, and ``!`` types a name. These leave
@@ -72,7 +72,7 @@ Asked = tuple[str, dict[str, Any], dict[str, Any]]
 @pytest.fixture
 def gui(blender_archive: Path, display: str, tmp_path: Path) -> Iterator[Gui]:
     with blender_gui(tmp_path, display) as gui:
-        install(gui, blender_archive)
+        unpack(gui, blender_archive)
         gui.enable()
         gui.run(SETTINGS)
         gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(tmp_path / 'saved.blend')!r})")

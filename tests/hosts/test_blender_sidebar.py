@@ -10,7 +10,7 @@ import pytest
 
 from callboard.errors import REFUSED_BY_ARTIST
 from callboard_testing.fake_client import FakeClient
-from hosts.blender_gui_rig import Display, Gui, blender_gui, install, missing
+from hosts.blender_gui_rig import Display, Gui, blender_gui, missing, unpack
 
 if reason := missing():
     pytest.skip(reason, allow_module_level=True)
@@ -45,7 +45,7 @@ questions = residence.snapshot.questions
 @pytest.fixture
 def gui(blender_archive: Path, display: Display, tmp_path: Path) -> Iterator[Gui]:
     with blender_gui(tmp_path, display) as gui:
-        install(gui, blender_archive)
+        unpack(gui, blender_archive)
         gui.enable()
         gui.run("bpy.context.window_manager.windows[0]")
         yield gui
@@ -294,7 +294,7 @@ def test_a_question_is_answered_by_mouse_with_the_sidebar_closed(
 ) -> None:
     geometry = ("--window-geometry", "0", "0", *map(str, size))
     with blender_gui(tmp_path, display, *geometry) as gui:
-        install(gui, blender_archive)
+        unpack(gui, blender_archive)
         gui.enable()
         gui.run("from callboard_blender.addon import residence")
         gui.run("residence.app.controls.restore('script.execute')")
