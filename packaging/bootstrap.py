@@ -2,7 +2,7 @@
 
     python packaging/bootstrap.py serve [arguments for `callboard serve`]
     python packaging/bootstrap.py test [--all | --changed [REV]] [arguments for pytest]
-    python packaging/bootstrap.py docs [--out FOLDER | --outside]
+    python packaging/bootstrap.py docs [--out FOLDER] [--outside]
     python packaging/bootstrap.py build [HOST ...] [--full]   archives for the hosts
     python packaging/bootstrap.py release [--unchecked]       everything that is published
 

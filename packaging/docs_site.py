@@ -1,8 +1,7 @@
 """Makes the docs pages: `python packaging/bootstrap.py docs [--out build/docs]`.
 
 It ends with an error if a link leads nowhere, or if the generator prints any other warning. It
-needs no network, except with `--outside`, which makes no pages and instead requests each link to
-another site.
+needs no network, except with `--outside`, which then requests each link to another site.
 """
 
 from __future__ import annotations
@@ -66,19 +65,24 @@ def with_drawings(text: str) -> str:
     )
 
 
-def make(out: Path, builder: str = "html") -> int:
-    """Build into `out`. Return Sphinx's exit code, which is 1 after a warning."""
+def make(out: Path, *, outside: bool) -> int:
+    """Build into `out`, and check the links to other sites if asked to. Return Sphinx's exit code,
+    which is 1 after a warning."""
     with tempfile.TemporaryDirectory(prefix="callboard-docs-") as folder:
         source = Path(folder) / "source"
         lay_out(source)
-        return subprocess.run(
-            [
-                *(sys.executable, "-m", "sphinx", "-b", builder, "-c", str(source / "docs")),
-                *("-d", str(Path(folder) / "doctrees"), "--quiet"),
-                *("--nitpicky", "--fail-on-warning", "--keep-going", str(source), str(out)),
-            ],
-            check=False,
-        ).returncode
+
+        def build(builder: str, target: Path) -> int:
+            return subprocess.run(
+                [
+                    *(sys.executable, "-m", "sphinx", "-b", builder, "-c", str(source / "docs")),
+                    *("-d", str(Path(folder) / "doctrees"), "--quiet"),
+                    *("--nitpicky", "--fail-on-warning", "--keep-going", str(source), str(target)),
+                ],
+                check=False,
+            ).returncode
+
+        return build("html", out) or (build("linkcheck", Path(folder) / "links") if outside else 0)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -87,13 +91,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--outside",
         action="store_true",
-        help="request each link to another site, and make no pages",
+        help="request each link to another site, too",
     )
     chosen = parser.parse_args(arguments)
-    if chosen.outside:
-        with tempfile.TemporaryDirectory(prefix="callboard-docs-") as folder:
-            return make(Path(folder), "linkcheck")
-    if status := make(chosen.out):
+    if status := make(chosen.out, outside=chosen.outside):
         return status
     print(chosen.out / "index.html")
     return 0
