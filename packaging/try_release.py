@@ -58,7 +58,7 @@ def try_source(source: Path, wheel: Path) -> Iterator[str]:
 
 def try_bundle(bundle: Path) -> Iterator[str]:
     """Start the bundle as an application does, and initialize a session. Raises BuildError."""
-    with _environment() as (python, home):
+    with _environment("--without-pip") as (python, home):
         with zipfile.ZipFile(bundle) as archive:
             archive.extractall(home / "bundle")
             server = json.loads(archive.read("manifest.json"))["server"]["mcp_config"]
@@ -94,11 +94,11 @@ def _contents(wheel: Path) -> dict[str, str]:
 
 
 @contextmanager
-def _environment() -> Iterator[tuple[str, Path]]:
+def _environment(*options: str) -> Iterator[tuple[str, Path]]:
     """Yield the Python of a new environment, and a new home."""
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "environment"
-        _run([sys.executable, "-m", "venv", str(place)])
+        _run([sys.executable, "-m", "venv", *options, str(place)])
         programs = place / ("Scripts" if sys.platform == "win32" else "bin")
         home = Path(folder) / "home"
         home.mkdir()

@@ -40,14 +40,18 @@ CLIENTS = {
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a wheel like a release's, with the archives for Blender inside."""
+    """Return a wheel like a release's, with the archives for Blender inside. They come from the
+    folder ``CALLBOARD_ARCHIVES``, if that is set."""
     import build_blender
     from build_distribution import build_wheel
     from build_requirements import BuildError
 
     out = tmp_path_factory.mktemp("dist")
     try:
-        archives = build_blender.build(out, False)
+        if built := os.environ.get("CALLBOARD_ARCHIVES"):
+            archives = [*Path(built).glob("callboard-blender-*.zip")]
+        else:
+            archives = build_blender.build(out, False)
         return build_wheel(out, {path.name: path.read_bytes() for path in archives})
     except BuildError as error:
         pytest.skip(str(error))
@@ -81,11 +85,11 @@ def known_blender(user: dict[str, str]) -> None:
     )
 
 
-@pytest.fixture
-def callboard(wheel: Path, tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def callboard(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return the program, installed as pipx would install it. The installation shares the tests'
     third-party packages, so that no network is needed."""
-    place = tmp_path / "environment"
+    place = tmp_path_factory.mktemp("pipx") / "environment"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place)], check=True)
     python = str(place / "bin" / "python")
     install = ["install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]

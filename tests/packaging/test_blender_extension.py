@@ -93,7 +93,7 @@ def test_install_enable_serve_disable(built: list[Path], tmp_path: Path, python:
         need("bpy")
     user = tmp_path / "user"
     done = subprocess.run(
-        [python, "-I", str(HERE / "blender_cycles.py"), str(built[0]), "10"],
+        [python, "-I", str(HERE / "blender_cycles.py"), str(built[0]), "8"],
         capture_output=True,
         text=True,
         timeout=500,
