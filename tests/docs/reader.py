@@ -84,7 +84,8 @@ class Reader:
             "PATH": os.pathsep.join((str(programs), ours, os.environ["PATH"])),
             # Our pytest plug-ins don't belong to the reader.
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",
+            # The reader's folders stay as the page leaves them.
+            "PYTHONPYCACHEPREFIX": sys.pycache_prefix or str(Path(sys.prefix, "bytecode")),
             "NO_PROXY": "127.0.0.1",
         }
 
