@@ -96,20 +96,18 @@ def client(server: Served) -> Iterator[FakeClient]:
         yield session
 
 
-#: Test files that take a minute or more. They start first, because a late start would leave the
-#: other processors idle at the end.
-LONG = tuple(
-    TESTS / f"{room}/test_{name}.py"
-    for room, names in {
-        "packaging": "release bootstrap supply bundles",
-        "hosts": "blender_gui_fuzz blender_gui_artist blender_gui blender_sidebar blender_scenes "
-        "blender_gui_calls freecad blender_gui_install first_run corpus",
-        "seeds": "statements",
-        "docs": "pages walkthrough site",
-        "rest": "rest_schemathesis",
-    }.items()
-    for name in names.split()
-)
+_LONG = """
+    docs/test_pages e2e/test_setup_blender docs/test_site conformance/test_official_suite
+    packaging/test_release hosts/test_blender_gui_artist hosts/test_blender_panel
+    hosts/test_blender_sidebar hosts/test_first_run hosts/test_blender_gui_fuzz
+    hosts/test_blender_gui packaging/test_bootstrap packaging/test_supply packaging/test_bundles
+    hosts/test_blender_scenes hosts/test_blender_gui_calls hosts/test_freecad
+    hosts/test_blender_gui_install hosts/test_corpus seeds/test_statements docs/test_walkthrough
+    rest/test_rest_schemathesis
+"""
+#: Test files that take a minute or more, the longest first. They start first, because a late start
+#: would leave the other processors idle at the end.
+LONG = tuple(TESTS / f"{name}.py" for name in _LONG.split())
 
 
 @pytest.hookimpl(tryfirst=True)
