@@ -11,6 +11,7 @@ need("qt")
 from panel_rig import reads, texts
 from qtpy.QtCore import QCoreApplication, QPoint, QPointF, Qt
 from qtpy.QtGui import QWheelEvent
+from qtpy.QtWidgets import QApplication
 
 from callboard.clients.book import ClientBook
 from callboard.errors import REFUSED_BY_ARTIST
@@ -243,6 +244,22 @@ def test_a_card_shows_every_argument_and_the_tools_title(shown: Any) -> None:
         assert reads(cards(shown)[0], "Wipe Scene (wipe) runs code of its own")
         shown.click(cards(shown)[0].refuse)
         shown.wait(future)
+
+
+def test_code_that_fits_is_allowed_without_scrolling_whatever_its_frame(
+    shown: Any, request: pytest.FixtureRequest
+) -> None:
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    request.addfinalizer(lambda: application.setStyleSheet(""))
+    application.setStyleSheet("QPlainTextEdit { border: 4px solid gray; }")
+    with shown.server.client() as client:
+        call = shown.begin(client, "run", code="print(1)\nprint(2)\nprint(3)\n")
+        shown.until(lambda: cards(shown))
+        show_consent(shown)
+        shown.until(cards(shown)[0].once.isEnabled)
+        shown.click(cards(shown)[0].once)
+        assert "result" in shown.wait(call)
 
 
 def test_long_code_says_how_much_more_there_is_and_is_allowed_once_its_end_was_seen(

@@ -236,7 +236,9 @@ class _Text(QPlainTextEdit):
         # Count the lines after wrapping.
         lines = min(_MOST_LINES, max(2, round(self.document().size().height())))
         line = self.fontMetrics().lineSpacing()
-        self.setFixedHeight(lines * line + 2 * round(self.document().documentMargin()) + 4)
+        # Some styles have wide frames. Qt needs two more pixels, or it scrolls a text that fits.
+        around = round(self.document().documentMargin()) + self.frameWidth() + 1
+        self.setFixedHeight(lines * line + 2 * around)
 
     def _measure(self) -> None:
         view = self.viewport()
