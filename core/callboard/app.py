@@ -72,14 +72,14 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: The modules for ``callboard stop`` and for the end of a session, loaded in small steps. The
-#: server's loop can't answer any client while it is loading code. Tornado isn't listed, because it
-#: has a different name in an application's archive. The last module imports it.
+#: The modules for the end of a session, then those for ``callboard stop``, loaded in small steps.
+#: The server's loop can't answer any client while it is loading code. Tornado isn't listed, because
+#: it has a different name in an application's archive. The fourth module imports it.
 _ENDS = (
-    *("html.entities", "callboard.selftest.checks", "callboard.rest.artist_routes"),
+    *("html.entities", "logging.handlers", "http.cookies", "callboard.transport.http.general"),
+    *("callboard.selftest.checks", "callboard.rest.artist_routes"),
     *("callboard.rest.endpoint", "callboard.rest.capability_switches"),
     *("callboard.rest.selftest_route", "callboard.rest.stop_route"),
-    *("logging.handlers", "http.cookies", "callboard.transport.http.general"),
 )
 
 
