@@ -116,7 +116,9 @@ MAY = {
     "animation__.*keys|animation__bake": r"(Object|Action)\.(animation_data|fcurves|layers|groups)",
     "animation__bake": r"Object\.constraints",
     "(geometry|blender_modelling)__.*": (
-        r"Mesh\.(vertices|edges|polygons|loops|attributes|uv_layers|weights)"
+        r"Mesh\.(vertices|edges|polygons|loops|attributes|uv_layers|weights"
+        # What Blender before 4.0 also calls some of the attributes.
+        r"|vertex_paint_masks|\w+_layers_\w+)"
     ),
     "(geometry|blender_modelling)__apply(_modifiers)?": r"Object\.modifiers",
 }

@@ -132,30 +132,39 @@ def test_what_the_inputs_of_geometry_nodes_name_is_found(rig: Rig) -> None:
     assert "Ticket" in rig.tool("scene__get_object", name="Wall", detail=True)["uses"]
     assert rig.tool("file__overview")["kinds"]["node_setups"] == 1
     assert bpy.data.objects["Wall"].modifiers[0].node_group.name == "Paste"
+    rig.tool("scene__duplicate", name="Wall", new_name="Copy")
+    uses = rig.tool("scene__get_object", name="Copy", detail=True)["uses"]
+    assert bpy.data.objects["Copy"].children[0].name in uses
+    assert "Nail" not in uses
 
 
 def named_by_a_node_input() -> None:
-    """Make an object whose geometry nodes use an image as an input."""
+    """Make an object whose geometry nodes have an image and the object's child as inputs."""
     import bpy
 
     nodes = bpy.data.node_groups.new("Paste", "GeometryNodeTree")
+    kinds = {"Picture": "NodeSocketImage", "Nearby": "NodeSocketObject"}
     if bpy.app.version < (4, 0):
         nodes.outputs.new("NodeSocketGeometry", "Geometry")
-        key = nodes.inputs.new("NodeSocketImage", "Picture").identifier
+        keys = [nodes.inputs.new(kind, name).identifier for name, kind in kinds.items()]
     else:
-        nodes.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
-        added = nodes.interface.new_socket("Picture", in_out="INPUT", socket_type="NodeSocketImage")
-        key = added.identifier
+        add = nodes.interface.new_socket
+        add("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+        keys = [add(n, in_out="INPUT", socket_type=kind).identifier for n, kind in kinds.items()]
     wall = bpy.data.objects.new("Wall", bpy.data.meshes.new("Wall"))
-    bpy.context.scene.collection.objects.link(wall)
+    nail = bpy.data.objects.new("Nail", None)
+    nail.parent = wall
+    for each in (wall, nail):
+        bpy.context.scene.collection.objects.link(each)
     modifier = wall.modifiers.new("Paste", "NODES")
     modifier.node_group = nodes
     image = bpy.data.images.new("Ticket", 4, 4)
     image.source, image.filepath = "FILE", "//ticket.png"
-    try:
-        modifier[key] = image
-    except TypeError:  # Since Blender 5.2, modifiers have no custom properties.
-        getattr(modifier.properties.inputs, key).value = image
+    for key, value in zip(keys, (image, nail), strict=True):
+        try:
+            modifier[key] = value
+        except TypeError:  # Since Blender 5.2, modifiers have no custom properties.
+            getattr(modifier.properties.inputs, key).value = value
 
 
 def test_references_are_told_as_a_tree_with_their_users(rig: Rig) -> None:

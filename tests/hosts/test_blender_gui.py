@@ -146,6 +146,10 @@ def test_what_the_inputs_of_geometry_nodes_name_is_found(gui: Gui, client: FakeC
     assert not answer.get("isError"), answer
     (file,) = answer["structuredContent"]["files"]
     assert (file["path"], file["objects"]) == ("//ticket.png", ["Wall"])
+    answer = client.call("scene__duplicate", {"name": "Wall", "new_name": "Copy"})
+    assert not answer.get("isError"), answer
+    answer = client.call("scene__get_object", {"name": "Copy", "detail": True})
+    assert "Nail" not in answer["structuredContent"]["uses"], answer
 
 
 @pytest.mark.parametrize("size", [(320, 180), (64, 200), (37, 16)])

@@ -12,6 +12,7 @@ import bpy
 from callboard_blender.application.names import tree, view_layer
 from callboard_blender.application.unique_names import keep_apart
 from callboard_blender.parts.curves import drivers_of, unkeyed_channels, use_action
+from callboard_blender.parts.pointers import inputs_of
 
 _Copies = dict[Any, Any]
 
@@ -153,10 +154,9 @@ def _repoint(holder: Any, copies: _Copies) -> None:
             if target.target in copies:
                 target.target = copies[target.target]
     if isinstance(holder, bpy.types.NodesModifier):
-        # These are the inputs of the modifier's node group.
-        for key in holder.keys():  # noqa: SIM118 - not a mapping
-            if isinstance(holder[key], bpy.types.Object) and holder[key] in copies:
-                holder[key] = copies[holder[key]]
+        for value, put in inputs_of(holder):
+            if isinstance(value, bpy.types.Object) and value in copies:
+                put(copies[value])
 
 
 @cache

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from typing import Any
 
 import bpy
@@ -19,18 +19,20 @@ def named_by(each: Any) -> Iterator[Any]:
         if target.target is not None:
             yield target.target
     if getattr(each, "type", "") == "NODES":
-        yield from (value for value in _inputs(each) if isinstance(value, bpy.types.ID))
+        yield from (value for value, _ in inputs_of(each) if isinstance(value, bpy.types.ID))
 
 
-def _inputs(nodes: Any) -> Iterator[Any]:
-    """Yield the values of the inputs of a geometry nodes modifier."""
+def inputs_of(nodes: Any) -> Iterator[tuple[Any, Callable[[Any], None]]]:
+    """Yield the value of each input of a geometry nodes modifier, and a function that sets it."""
     own = getattr(getattr(nodes, "properties", None), "inputs", None)
     if own is None:  # Before Blender 5.2, they are the modifier's custom properties.
-        yield from (value for _, value in nodes.items())
+        for key, value in list(nodes.items()):
+            yield value, partial(nodes.__setitem__, key)
         return
     for prop in own.bl_rna.properties:
         if prop.type == "POINTER" and prop.identifier != "rna_type":
-            yield getattr(getattr(own, prop.identifier), "value", None)
+            held = getattr(own, prop.identifier)
+            yield getattr(held, "value", None), partial(setattr, held, "value")
 
 
 @cache
