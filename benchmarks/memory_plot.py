@@ -38,7 +38,7 @@ def read(path: str) -> tuple[list[list[float]], dict[str, list[float]]]:
 
 
 def slope(rows: list[list[float]], column: int) -> float:
-    """Return the growth for each change, in KiB, from a line fitted through all of the rows."""
+    """Return the growth per change, in KiB, from a line fitted through all of the rows."""
     x, y = [row[-1] for row in rows], [row[column] * 1024 for row in rows]
     middle, level = sum(x) / len(x), sum(y) / len(y)
     over = sum((a - middle) * (b - level) for a, b in zip(x, y, strict=True))

@@ -59,7 +59,7 @@ def lay_out(folder: Path) -> None:
 
 
 def with_drawings(text: str) -> str:
-    """Return a page with its flowcharts drawn. Code hosts draw flowcharts themselves."""
+    """Return a page with its flowcharts drawn. Code hosting sites draw flowcharts themselves."""
     return docs_drawing.BLOCK.sub(
         lambda block: f'<div class="drawing">\n{docs_drawing.draw(block[1])}\n</div>', text
     )

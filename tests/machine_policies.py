@@ -27,7 +27,7 @@ class MachinePolicy:
         self.file.parent.mkdir(mode=0o755, parents=True)
 
     def write(self, text: str) -> None:
-        """Write the policy as an administrator should: whole, by renaming."""
+        """Write the policy as an administrator should: atomically, by renaming a finished file."""
         new = self.file.with_name("new")
         new.write_text(text, encoding="utf-8")
         new.chmod(0o644)

@@ -1,4 +1,4 @@
-"""The gateway, on a free port number."""
+"""The gateway, on a free port."""
 
 from __future__ import annotations
 

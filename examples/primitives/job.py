@@ -30,7 +30,7 @@ def add(server: Callboard) -> None:
             "required": ["count"],
         },
         required_capabilities=("scene.mutate",),
-        # Clients with the tasks extension get a task, others a job for jobs__status.
+        # Clients with the tasks extension get a task; others get a job to check with jobs__status.
         execution="async",
     )
 

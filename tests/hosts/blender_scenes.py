@@ -93,7 +93,7 @@ class Rig:
         return self.call(called, arguments)
 
     def cube(self, name: str, **place: Any) -> Any:
-        """Return a new cube as Blender's object."""
+        """Create a cube, and return its Blender object."""
         import bpy
 
         path = self.tool("scene__create_primitive", kind="cube", name=name, **place)["object"]

@@ -119,7 +119,7 @@ def ping(
 
 
 def answered(file: BinaryIO) -> int:
-    """Return the id in the next answer. Use one file for all answers, because it may read ahead."""
+    """Return the id in the next answer. Use one file for all answers: a file may read ahead."""
     assert file.readline() == b"HTTP/1.1 200 OK\r\n"
     length = 0
     while (line := file.readline()) != b"\r\n":

@@ -12,7 +12,7 @@ from callboard.panel.records import CallRecord, Filter, Page, Reader
 from callboard_ui.qt_threads import Background
 
 PAGE = 200
-#: The minimum pause between two reads in seconds, and as a multiple of the time that the last read
+#: The minimum pause between two reads, in seconds and as a multiple of the time that the last read
 #: took. Reading therefore takes a few percent of the time at most.
 PAUSE, SHARE = 0.3, 30.0
 #: Seconds between reads while calls end faster than the list shows them.

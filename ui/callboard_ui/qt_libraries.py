@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 _SECONDS = 30.0
-#: Libraries that Qt's plug-in for X11 needs and that few systems have from the start, with their
+#: Libraries that Qt's plug-in for X11 needs and that few systems have by default, with their
 #: packages on Fedora and Arch.
 _SELDOM_THERE = {
     "libxcb-cursor.so.0": "xcb-util-cursor",

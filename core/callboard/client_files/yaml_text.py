@@ -14,7 +14,7 @@ _MOST_VALUES = 1_000_000
 
 
 def parsed(text: str) -> Any:
-    """Parse the text and return its value. An empty text is treated as an empty mapping. Raises
+    """Parse the text and return its value. Empty text is treated as an empty mapping. Raises
     ValueError."""
     import yaml
 

@@ -1,4 +1,4 @@
-"""The view that a user interface has of a running server, and the actions that it can take on it.
+"""A user interface's view of a running server, and the actions that it can take on that server.
 
 Every method may be called from any thread and returns at once. The next snapshot shows the method's
 changes.

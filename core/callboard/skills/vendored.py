@@ -55,8 +55,8 @@ def vendor_folder(skill: Path, version: str = "") -> Path:
 
 
 class ImportPath:
-    """The folders that one load of a skill adds to the end of the import path, where they hide
-    nothing. Use it from any thread."""
+    """The folders that one load of a skill adds to the end of the import path, where they shadow
+    nothing. May be used from any thread."""
 
     def __init__(self) -> None:
         self._joined: set[str] = set()

@@ -57,6 +57,6 @@ def is_primitive(node: Node) -> bool:
 
 
 def kind_of(node: Node) -> str:
-    """Return a primitive's kind, or another object's 3ds Max class in lower case."""
+    """Return a primitive's kind or, for any other object, its 3ds Max class in lower case."""
     made_as = str(rt.classOf(node.baseObject)).lower()
     return _KINDS.get(made_as, made_as)

@@ -20,7 +20,7 @@ from callboard_maya.ports.viewport import drawn, view_panel
 from callboard_qt import seen_or_rendered
 
 _SHADED = {"displayAppearance": "smoothShaded", "wireframeOnShaded": False, "xray": False}
-#: For each shading, the settings of a view's editor.
+#: For each shading mode, the settings of a view's editor.
 _SHADINGS: dict[str, dict[str, Any]] = {
     "solid": {**_SHADED, "useDefaultMaterial": True, "displayLights": "default"},
     "wireframe": {"displayAppearance": "wireframe", "xray": False},

@@ -9,7 +9,7 @@ from pathlib import Path
 def asset_from(asset: str, old: Path, new: Path | None) -> str:
     """Return an asset path that was relative to the folder ``old`` as a path relative to ``new``.
     If that is impossible, or ``new`` is None, return an absolute path. A path that isn't relative
-    is left as it is. So is a path without a leading dot that leads to no file below ``old``,
+    is left as it is. So is a path that has no leading dot and matches no file below ``old``,
     because it is resolved through a search path."""
     if not asset or Path(asset).is_absolute() or "://" in asset or old == new:
         return asset

@@ -65,7 +65,7 @@ def make_skill(
 
 
 def _needed(steps: list[Made]) -> tuple[list[Made], list[str]]:
-    """Drop read-only calls whose results aren't used, unless all calls only read."""
+    """Drop read-only calls whose results aren't used, unless all calls are read-only."""
     if all(step.only_reads for step in steps):
         return steps, []
     kept: list[Made] = []
