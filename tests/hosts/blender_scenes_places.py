@@ -174,6 +174,36 @@ def test_a_constrained_object_is_not_verified(rig: Rig) -> None:
     assert done["verified"] is True
 
 
+def test_a_camera_that_is_turned_by_a_constraint_is_verified_in_what_else_is_set(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Target")
+    rig.tool("cameras__create", name="Eye", translate=[0, -5, 2])
+    follows = bpy.data.objects["Eye"].constraints.new("TRACK_TO")
+    follows.target = bpy.data.objects["Target"]
+    for tool, asked in (
+        ("cameras__set", {"active": True, "fstop": 2.8, "focus_distance": 4.0}),
+        ("cameras__set", {"translate": [1, -5, 2]}),
+        ("scene__transform", {"translate": [2, -5, 2]}),
+        ("attributes__set", {"attribute": "data.lens", "value": 35.0}),
+        ("attributes__set", {"attribute": "location", "value": [2, -6, 2]}),
+        ("scene__rename", {"new_name": "Lens"}),
+        ("animation__set_keys", {"name": "Lens", "keys": [{"frame": 1, "translate": [3, -5, 2]}]}),
+    ):
+        done = rig.tool(tool, **{"name": "Eye", **asked})
+        assert (done["verified"], "doubt" in done) == (True, False), (tool, done)
+    shown = rig.tool("structure__set_visibility", objects=["Lens"], visible=True)
+    assert shown["verified"] is True
+    for tool, asked in (
+        ("cameras__set", {"rotate": [10, 20, 30]}),
+        ("attributes__set", {"attribute": "rotation_euler", "value": [1, 2, 3]}),
+        ("animation__set_keys", {"keys": [{"frame": 1, "rotate": [0, 0, 45]}]}),
+    ):
+        done = rig.tool(tool, name="Lens", **asked)
+        assert done["verified"] is False
+        assert done["doubt"] == "the constraint 'Track To' gives it another rotation"
+
+
 def test_a_constraint_goes_on_below_another_parent(rig: Rig) -> None:
     import bpy
 

@@ -39,7 +39,8 @@ class SceneReader(Protocol):
     host's own word in lower case. ``color`` is ``[r, g, b]`` in 0..1, linear, or None. ``bounds``
     is ``{min, max}`` in world space, of the object with its descendants, or None. ``doubt`` says
     why the next load of the saved file may show something other than what is read now (a constraint
-    moves the object, an opinion isn't saved); otherwise it is absent."""
+    moves the object, an opinion isn't saved); otherwise it is absent. ``doubtful`` lists the values
+    that the doubt concerns, such as ``rotate``; without it, the doubt concerns all of them."""
 
     def info(self) -> Json:
         """Return ``{file, modified, units_per_meter, up_axis, frame_range, fps, object_count,

@@ -4,7 +4,7 @@ bundled skills. Use it from any thread, but read from the host on the main threa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from callboard.content import Json
@@ -64,11 +64,15 @@ def done(
     changed: Sequence[str] = (),
     created: Sequence[str] = (),
     doubt: str | None = None,
+    asked: Collection[str] | None = None,
 ) -> Json:
     """Return the answer to a change, with the current state under ``kind``. The answer says that
     the change isn't verified if ``doubt`` is given or the entry has a doubt, because the next load
-    may show something else."""
-    doubt = doubt or entry.get("doubt")
+    may show something else. ``asked`` are the values that were requested: a doubt about other
+    values, which the entry lists as ``doubtful``, doesn't count."""
+    doubtful = entry.get("doubtful")
+    if asked is None or doubtful is None or not set(doubtful).isdisjoint(asked):
+        doubt = doubt or entry.get("doubt")
     return {
         "changed": [*changed],
         "created": [*created],

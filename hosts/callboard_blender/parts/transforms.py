@@ -37,6 +37,8 @@ COMPONENTS = {
     "rotation_axis_angle": "rotate",
     "scale": "scale",
 }
+#: The words for the components.
+WORDS = {"translate": "location", "rotate": "rotation", "scale": "scale"}
 
 
 def rotation_channel(obj: bpy.types.Object) -> str:
@@ -231,6 +233,25 @@ def _decompose(matrix: Matrix, scaled: Vec) -> Components:
 def _compose(translate: Vector, rotate: Vector, scale: Vector) -> Matrix:
     turn = Euler([radians(angle) for angle in rotate], "XYZ")
     return Matrix.LocRotScale(Vec(translate), turn, Vec(scale))
+
+
+def component_of(channel: str) -> str:
+    """Return the component that the channel, or the delta channel, is a part of, or ''."""
+    return COMPONENTS.get(channel.removeprefix("delta_"), "")
+
+
+def differing(a: Matrix, b: Matrix) -> list[str]:
+    """Return the components in which two transforms differ."""
+    if same(a, b):
+        return []
+    (place, turn, size), (other_place, other_turn, other_size) = a.decompose(), b.decompose()
+    pairs = {
+        "translate": (Matrix.Translation(place), Matrix.Translation(other_place)),
+        "rotate": (turn.to_matrix(), other_turn.to_matrix()),
+        "scale": (Matrix.Diagonal(size), Matrix.Diagonal(other_size)),
+    }
+    # Two transforms that only differ in their shear have the same components.
+    return [each for each, pair in pairs.items() if not same(*pair)] or [*pairs]
 
 
 def same(a: Matrix, b: Matrix, tolerance: float = 1e-5) -> bool:

@@ -60,25 +60,33 @@ def causes(obj: bpy.types.Object) -> list[str]:
     return movers
 
 
-def doubt(obj: bpy.types.Object) -> str | None:
-    """Return the reason why the object isn't where its own transform puts it, or won't stay there.
-    Return None if there is no such reason."""
+def doubt(obj: bpy.types.Object) -> Json:
+    """Return why the object isn't where its own transform puts it, or won't stay there, as
+    ``{doubt, doubtful}``, where ``doubtful`` are the components that this concerns. Return an empty
+    dict if there is no such reason."""
     if channels := unkeyed_channels(obj):
-        return (
+        why = (
             f"its keys give another {' and '.join(channels)} at this frame; a value set without a"
             " key is lost at the next frame, and when the file is opened again"
         )
+        held = (transforms.component_of(channel) for channel in channels)
+        return {"doubt": why, "doubtful": [*dict.fromkeys(held)]}
     movers = causes(obj)
     if not movers:
-        return None
+        return {}
     who = " and ".join(movers)
+    every = [*transforms.WORDS]
     if not is_evaluated(obj):
-        return f"{who} may place it elsewhere; Blender doesn't evaluate that while it is hidden"
+        why = f"{who} may place it elsewhere; Blender doesn't evaluate that while it is hidden"
+        return {"doubt": why, "doubtful": every}
     if obj.parent is not None and obj.parent_type != "OBJECT":
-        return f"{who} may place it elsewhere"
-    if transforms.same(own_world(obj), world_of(obj)):
-        return None
-    return f"{who} places it elsewhere"
+        return {"doubt": f"{who} may place it elsewhere", "doubtful": every}
+    differing = transforms.differing(own_world(obj), world_of(obj))
+    if not differing:
+        return {}
+    other = " and ".join(transforms.WORDS[each] for each in differing)
+    verb = "give" if len(movers) > 1 else "gives"
+    return {"doubt": f"{who} {verb} it another {other}", "doubtful": differing}
 
 
 def bounds(objects: Iterable[bpy.types.Object]) -> Json | None:

@@ -19,6 +19,7 @@ from callboard_blender.application.names import find, forget, view_layer
 from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.curves import curves_of, drivers_of
 from callboard_blender.parts.property_values import converted, plain, type_of
+from callboard_blender.parts.transforms import component_of
 from callboard_blender.parts.world import doubt
 
 _STEP = re.compile(r'(?:(?:^|\.)([A-Za-z_]\w*)|\["([^"\\\]]{1,63})"\])')
@@ -65,7 +66,7 @@ class BlenderAttributes:
             raise AttributeNotFound(obj.name, attribute, self.names(name))
         kind, value = type_of(place.owner, place.key, place.rna)
         reported = plain(value)
-        why = _driven(obj, place) or doubt(obj)
+        why = _driven(obj, place) or _misplaced(obj, place)
         answer: Json = {
             "path": obj.name_full,
             "attribute": attribute,
@@ -112,6 +113,16 @@ class BlenderAttributes:
         view_layer().update()
         forget()
         return str(obj.name_full)
+
+
+def _misplaced(obj: bpy.types.Object, place: _Place) -> str | None:
+    """Return why the value, if it is a part of the transform, isn't what places the object."""
+    if place.owner != obj:
+        return None
+    told = doubt(obj)
+    concerned = component_of("scale" if place.key == "dimensions" else place.key)
+    whole = place.key.startswith("matrix_")
+    return told["doubt"] if told and (whole or concerned in told["doubtful"]) else None
 
 
 def _reported(owner: Any, before: str) -> Iterator[str]:

@@ -64,7 +64,7 @@ class BlenderSceneReader:
         settle(find(name, new=True))
         obj = find(name, new=True)
         translate, rotate, scale = read(obj)
-        properties = {
+        return {
             **_summary(obj),
             "children": [child.name_full for child in children(obj) if in_scene(child)],
             "translate": translate,
@@ -73,9 +73,8 @@ class BlenderSceneReader:
             "visible": bool(obj.visible_get(view_layer=view_layer())),
             "color": read_color(obj),
             "bounds": bounds(tree(obj)),
+            **doubt(obj),
         }
-        elsewhere = doubt(obj)
-        return properties if elsewhere is None else {**properties, "doubt": elsewhere}
 
     def details(self, name: str) -> Json:
         return details(find(name))

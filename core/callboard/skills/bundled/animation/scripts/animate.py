@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Iterator, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.skill import all_near, covered, expect
+from callboard.skill import all_near, covered, done, expect
 
 COMPONENTS = ("translate", "rotate", "scale")
 INTERPOLATIONS = ("constant", "linear", "smooth")
@@ -124,7 +124,10 @@ def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
                 _expect(there.get(component), key[component], f"{component} at {frame:g}")
     words = {frame: key["interpolation"] for frame, key in wanted.items() if "interpolation" in key}
     _interpolate(port, path, words)
-    return _done(ctx, [path], len(wanted))
+    asked = {
+        component for key in keys for component in COMPONENTS if key.get(component) is not None
+    }
+    return _done(ctx, [path], len(wanted), asked)
 
 
 def _interpolate(port: Any, path: str, asked: Mapping[float, str]) -> None:
@@ -176,14 +179,15 @@ def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) ->
         there = {key["frame"]: key for key in port.keys(path)}
         for frame in frames:
             _at(there, frame)
-    return _done(ctx, baked, len(frames) * len(baked))
+    return _done(ctx, baked, len(frames) * len(baked), COMPONENTS)
 
 
-def _done(ctx: Any, changed: Sequence[str], keys: int) -> Json:
-    """Return the answer for a change, with a ``doubt`` if the keys don't determine where an object
-    is."""
+def _done(ctx: Any, changed: Sequence[str], keys: int, asked: Collection[str]) -> Json:
+    """Return the answer for a change, with a ``doubt`` if the keys don't determine the values that
+    were asked for."""
     read = ctx.port("scene.read").get
-    doubt = next((doubted for path in changed if (doubted := read(path).get("doubt"))), None)
+    answers = (done("object", read(path), asked=asked) for path in changed)
+    doubt = next((each["doubt"] for each in answers if "doubt" in each), None)
     answer: Json = {"changed": list(changed), "keys": keys, "verified": doubt is None}
     return answer if doubt is None else {**answer, "doubt": doubt}
 

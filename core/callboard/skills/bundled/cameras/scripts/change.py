@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from callboard.content import Json
@@ -44,7 +44,7 @@ def set(ctx: Any, name: str, **given: Any) -> Json:
     port, reader, editor = _ports(ctx)
     path = port.get(name)["path"]
     _set(port, reader, editor, path, given)
-    return _done(port, reader, path, changed=[path])
+    return _done(port, reader, path, changed=[path], asked=given)
 
 
 def set_resolution(ctx: Any, width: int, height: int) -> Json:
@@ -144,8 +144,15 @@ def _alike(asked: Any, actual: Any) -> bool:
 
 
 def _done(
-    port: Any, reader: Any, path: str, changed: Sequence[str] = (), created: Sequence[str] = ()
+    port: Any,
+    reader: Any,
+    path: str,
+    changed: Sequence[str] = (),
+    created: Sequence[str] = (),
+    asked: Collection[str] | None = None,
 ) -> Json:
     entry = reader.get(path)
-    camera = {**port.get(path), "translate": entry["translate"], "rotate": entry["rotate"]}
-    return done("camera", camera, changed, created, entry.get("doubt"))
+    place = {
+        key: entry[key] for key in ("translate", "rotate", "doubt", "doubtful") if key in entry
+    }
+    return done("camera", {**port.get(path), **place}, changed, created, asked=asked)

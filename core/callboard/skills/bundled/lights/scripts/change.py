@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ def set(ctx: Any, name: str, **given: Any) -> Json:
     port, reader, editor = _ports(ctx)
     path = port.get(name)["path"]
     _set(port, reader, editor, path, given)
-    return _done(port, reader, path, changed=[path])
+    return _done(port, reader, path, changed=[path], asked=given)
 
 
 def set_environment(ctx: Any, **given: Any) -> Json:
@@ -137,8 +137,17 @@ def _downwards(reader: Any) -> list[float]:
 
 
 def _done(
-    port: Any, reader: Any, path: str, changed: Sequence[str] = (), created: Sequence[str] = ()
+    port: Any,
+    reader: Any,
+    path: str,
+    changed: Sequence[str] = (),
+    created: Sequence[str] = (),
+    asked: Collection[str] | None = None,
 ) -> Json:
+    if asked is not None and "look_at" in asked:
+        asked = [*asked, "rotate"]
     entry = reader.get(path)
-    light = {**port.get(path), "translate": entry["translate"], "rotate": entry["rotate"]}
-    return done("light", light, changed, created, entry.get("doubt"))
+    place = {
+        key: entry[key] for key in ("translate", "rotate", "doubt", "doubtful") if key in entry
+    }
+    return done("light", {**port.get(path), **place}, changed, created, asked=asked)

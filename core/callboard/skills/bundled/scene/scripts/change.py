@@ -78,7 +78,8 @@ def transform(
     before = reader.get(name)
     after = reader.get(editor.set_transform(before["path"], translate, rotate, scale))
     expect_transform(before, after, asked)
-    return done("object", after, changed=[after["path"]])
+    given = [key for key, value in asked.items() if value is not None]
+    return done("object", after, changed=[after["path"]], asked=given)
 
 
 def set_parent(ctx: Any, name: str, parent: str | None, keep_world: bool = True) -> Json:
@@ -89,7 +90,7 @@ def set_parent(ctx: Any, name: str, parent: str | None, keep_world: bool = True)
     expect(after["parent"] == above, "parent", above, after["parent"])
     if keep_world:
         expect_same_bounds(before, after, "the place in the world")
-    return done("object", after, changed=[after["path"]])
+    return done("object", after, changed=[after["path"]], asked=["translate"])
 
 
 def rename(ctx: Any, name: str, new_name: str, with_data: bool = False) -> Json:
@@ -99,7 +100,7 @@ def rename(ctx: Any, name: str, new_name: str, with_data: bool = False) -> Json:
         editor.rename_data(path, new_name)
     after = reader.get(path)
     expect(after["name"] == new_name, "name", new_name, after["name"])
-    return done("object", after, changed=[after["path"]])
+    return done("object", after, changed=[after["path"]], asked=["name"])
 
 
 def delete(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
@@ -135,7 +136,7 @@ def duplicate(
         editor.set_transform(copy["path"], translate, None, None)
         before, copy = copy, reader.get(copy["path"])
         expect_transform(before, copy, {**asked, "translate": translate})
-    return done("object", copy, created=[copy["path"]])
+    return done("object", copy, created=[copy["path"]], asked=["translate"])
 
 
 def select(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
@@ -155,7 +156,7 @@ def set_material_color(ctx: Any, name: str, color: Sequence[float]) -> Json:
     shown = after["color"]
     right = shown is not None and all(near(a, b, 1e-3) for a, b in zip(color, shown, strict=True))
     expect(right, "color", list(color), shown)
-    return done("object", after, changed=[after["path"]])
+    return done("object", after, changed=[after["path"]], asked=["color"])
 
 
 def _named(name: str | None, names: Sequence[str]) -> list[str]:

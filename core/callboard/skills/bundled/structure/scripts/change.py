@@ -8,7 +8,7 @@ from typing import Any
 
 from callboard.content import Json
 from callboard.errors import HostError, WrongArgument
-from callboard.skill import compose, expect
+from callboard.skill import compose, done, expect
 
 from .read import group_json
 
@@ -82,7 +82,7 @@ def set_visibility(
     doubt = None
     for path in paths:
         entry = reader.get(path)
-        doubt = doubt or entry.get("doubt")
+        doubt = doubt or done("object", entry, asked=["visible"]).get("doubt")
         expect(entry["visible"] is visible, f"visible of {path}", visible, entry["visible"])
     if views_only:
         doubt = doubt or (
