@@ -269,7 +269,7 @@ def test_copies_of_a_material_are_replaced_and_unused_data_is_removed(rig: Rig) 
     assert answer["removed"] == ["Metal.001", "Metal.002"]
     assert [each.name for each in obj.data.materials] == ["Wood", "Metal", "Metal", "Metal"]
     (spare,) = rig.tool("blender_data__list", kind="materials", unused=True)["data"]
-    assert spare == {"name": "Spare", "users": 0}
+    assert spare == {"name": "Spare", "users": 0, "used_by": []}
     removed = rig.tool("blender_data__purge")["removed"]
     assert removed["materials"] == ["Spare"]
     assert "palettes" not in removed, "callboard's own mark was counted"

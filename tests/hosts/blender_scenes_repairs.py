@@ -379,8 +379,10 @@ def test_objects_in_no_scene_are_listed_and_removed_by_name(rig: Rig) -> None:
         assert f"'{name}' is used by {user}" in why
     done = rig.tool("blender_data__remove", kind="objects", names=["InTrash", "Kept", "Stray*"])
     assert done["removed"] == ["InTrash", "Kept", "Stray", "StrayChild"]
+    assert done["removed_with"] == {"meshes": ["StrayMesh"], "shape_keys": ["Key"]}
     assert "StrayMesh" not in bpy.data.meshes
-    rig.tool("blender_data__remove", kind="materials", names=["KeptPaint"])
+    done = rig.tool("blender_data__remove", kind="materials", names=["KeptPaint"])
+    assert done == {"removed": ["KeptPaint"], "verified": True}
     assert "KeptPaint" not in bpy.data.materials
     assert rig.host.undo.undo(rig.call.undo_id) is True
     assert "KeptPaint" in bpy.data.materials
@@ -390,6 +392,7 @@ def test_answers_say_which_scene_they_cover_if_there_are_several(rig: Rig) -> No
     import bpy
 
     rig.cube("Crate")
+    rig.tool("materials__create", name="Paint", objects=["Crate"])
     calls: Any = (
         ("scene__find", {}),
         ("scene__list_objects", {}),
@@ -399,6 +402,7 @@ def test_answers_say_which_scene_they_cover_if_there_are_several(rig: Rig) -> No
         ("lights__list", {}),
         ("cameras__list", {}),
         ("materials__list", {}),
+        ("materials__get", {"name": "Paint"}),
         ("structure__list_groups", {}),
         ("animation__list_keys", {}),
     )

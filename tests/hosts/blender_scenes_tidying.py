@@ -254,3 +254,120 @@ def test_materials_are_listed_with_their_color(rig: Rig) -> None:
     listed = {each["name"]: each for each in rig.tool("materials__list")["materials"]}
     assert listed["Red"]["color"] == [0.8, 0.02, 0.02]
     assert "color" not in listed["Wood"]
+
+
+def _weathered(name: str, amount: float) -> Any:
+    """Return a material whose color comes out of the node group Weathering, which takes an
+    amount."""
+    import bpy
+
+    group = bpy.data.node_groups.get("Weathering")
+    if group is None:
+        group = bpy.data.node_groups.new("Weathering", "ShaderNodeTree")
+        for kind, socket, way in (
+            ("NodeSocketFloat", "Amount", "INPUT"),
+            ("NodeSocketColor", "Paint", "INPUT"),
+            ("NodeSocketColor", "Result", "OUTPUT"),
+        ):
+            if hasattr(group, "interface"):
+                group.interface.new_socket(socket, in_out=way, socket_type=kind)
+            else:
+                getattr(group, f"{way.lower()}s").new(kind, socket)
+    material = bpy.data.materials.new(name)
+    if material.node_tree is None:
+        material.use_nodes = True
+    tree = material.node_tree
+    node = tree.nodes.new("ShaderNodeGroup")
+    node.node_tree = group
+    node.inputs["Amount"].default_value = amount
+    shader = next(each for each in tree.nodes if each.type == "BSDF_PRINCIPLED")
+    tree.links.new(node.outputs[0], shader.inputs["Base Color"])
+    return material
+
+
+def test_materials_that_differ_only_in_a_group_s_input_are_told_apart(rig: Rig) -> None:
+    import bpy
+
+    tree = _weathered("Wood", 0.7).node_tree
+    picture = tree.nodes.new("ShaderNodeTexImage")
+    picture.image = bpy.data.images.new("grain", 1, 1)
+    group = next(each for each in tree.nodes if each.type == "GROUP")
+    tree.links.new(picture.outputs[0], group.inputs["Paint"])
+    _weathered("Wood.001", 0.4)
+    told = rig.tool("materials__get", name="Wood")
+    nearest, behind = told["driven_by"]["color"]
+    assert told["color"] is None
+    assert nearest["uses"] == ["Weathering"]
+    assert nearest["inputs"] == {"Amount": 0.7, "Paint": f"from {picture.name}"}
+    assert (behind["node"], behind["uses"]) == (picture.name, ["grain"])
+    (only,) = rig.tool("materials__get", name="Wood.001")["driven_by"]["color"]
+    assert only["inputs"]["Amount"] == 0.4
+    rig.tool("materials__create", name="Plain", color=[1, 0, 0])
+    assert "driven_by" not in rig.tool("materials__get", name="Plain")
+
+
+def test_a_material_without_the_usual_shader_names_its_own(rig: Rig) -> None:
+    material = _weathered("Glowing", 0.5)
+    glow = material.node_tree.nodes.new("ShaderNodeEmission")
+    glow.inputs["Strength"].default_value = 3
+    surface = material.node_tree.get_output_node("ALL").inputs["Surface"]
+    material.node_tree.links.new(glow.outputs[0], surface)
+    (only,) = rig.tool("materials__get", name="Glowing")["driven_by"]["surface"]
+    assert (only["node"], only["inputs"]["Strength"]) == (glow.name, 3)
+
+
+def test_a_replacement_says_how_what_it_replaces_was_different(rig: Rig) -> None:
+    _weathered("Wood", 0.7)
+    _weathered("Wood.001", 0.4)
+    _weathered("Wood.002", 0.7)
+    asked: Any = {"kind": "materials", "by": "Wood"}
+    equal = rig.tool("blender_data__replace", names=["Wood.002"], **asked)
+    assert "differs" not in equal
+    done = rig.tool("blender_data__replace", names=["Wood.*"], **asked)
+    assert done["removed"] == ["Wood.001"]
+    (only,) = done["differs"]
+    assert (only["of"], only["was"], only["now"]) == ("Wood.001", 0.4, 0.7)
+    assert only["what"].endswith(": Amount")
+
+
+def test_the_users_of_node_groups_are_named(rig: Rig) -> None:
+    import bpy
+
+    _weathered("Wood", 0.7)
+    outer = bpy.data.node_groups.new("Outer", "ShaderNodeTree")
+    outer.nodes.new("ShaderNodeGroup").node_tree = bpy.data.node_groups["Weathering"]
+    listed = rig.tool("blender_data__list", kind="node_groups")["data"]
+    users = {each["name"]: each["used_by"] for each in listed}
+    assert users == {"Weathering": ["Outer", "Wood"], "Outer": []}
+
+
+def test_keys_of_bones_are_listed_with_their_armature(rig: Rig) -> None:
+    import bpy
+
+    armature = bpy.data.armatures.new("Hero")
+    obj = bpy.data.objects.new("Hero", armature)
+    bpy.context.scene.collection.objects.link(obj)
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("Hand", "Gone"):
+        armature.edit_bones.new(name).tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for name, frames in (("Hand", (1, 10)), ("Gone", (5,))):
+        for frame in frames:
+            obj.pose.bones[name].keyframe_insert("location", frame=frame)
+    obj.animation_data.action.name = "Walk"
+    bpy.ops.object.mode_set(mode="EDIT")
+    armature.edit_bones.remove(armature.edit_bones["Gone"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    hand, gone = (f'pose.bones["{name}"].location' for name in ("Hand", "Gone"))
+    (entry,) = rig.tool("animation__list_keys")["animated"]
+    assert (entry["of"], entry["broken"], entry["actions"]) == ([hand, gone], [gone], ["Walk"])
+    told = rig.tool("animation__list_keys", name="Hero")
+    assert (told["keys"], told["action"], told["others_total"]) == ([], "Walk", 2)
+    there, missing = told["others"]
+    assert there == {"of": hand, "keys": 2, "frames": [1, 10], "action": "Walk"}
+    assert (missing["of"], missing["frames"]) == (gone, [5])
+    assert "isn't there" in missing["why"]
+    rig.tool("animation__set_keys", name="Hero", keys=[{"frame": 3, "translate": [1, 0, 0]}])
+    told = rig.tool("animation__list_keys", name="Hero")
+    assert ([each["frame"] for each in told["keys"]], told["others_total"]) == ([3], 2)

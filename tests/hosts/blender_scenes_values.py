@@ -88,3 +88,24 @@ def test_a_shader_that_is_not_shown_takes_no_colour(rig: Rig) -> None:
     tree.links.new(mix.outputs[0], output.inputs["Surface"])
     assert rig.tool("materials__set", name="Odd", color=[0, 1, 0])["verified"]
     assert near(list(unseen.inputs["Base Color"].default_value)[:3], [0, 1, 0])
+
+
+def test_what_refers_to_an_object_is_not_said_to_have_values_inside(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Box")
+    camera = rig.tool("cameras__create", name="Eye")["camera"]["path"]
+
+    def told(attribute: str) -> str:
+        asked: Any = {"name": camera, "attribute": attribute, "value": "Box"}
+        return refused(lambda: rig.tool("attributes__set", **asked))
+
+    focus = told("data.dof.focus_object")
+    assert "refers to other data (object, now none)" in focus
+    assert "name a value inside it" not in focus
+    bpy.data.objects[camera].data.dof.focus_object = bpy.data.objects["Box"]
+    assert "now 'Box'" in told("data.dof.focus_object")
+    assert "scene__set_parent sets it" in told("parent")
+    bpy.data.objects[camera].constraints.new("TRACK_TO")
+    assert "blender_data__set_constraint sets it" in told('constraints["Track To"].target')
+    assert "name a value inside it" in told("data.dof")

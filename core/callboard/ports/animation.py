@@ -14,7 +14,9 @@ class AnimationPort(Protocol):
     components that have a key at that frame. A port may also have ``animated()``, which yields
     ``{path, keys, start, end, of}`` for everything that is animated by keys, and None where a slice
     may end. ``keys`` is the number of frames with a key, and ``of`` describes what is animated, in
-    the host's words."""
+    the host's words. ``others(name)``, optional too, returns what else to answer about one object:
+    ``action``, the host's name for what holds the keys, and ``others``, the keys of anything of it
+    but the transform, as ``{of, keys, frames, action, why?}``."""
 
     def timeline(self) -> Json:
         """Return ``{start, end, current, fps}``: the playback range and the current frame."""

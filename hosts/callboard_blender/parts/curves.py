@@ -17,6 +17,8 @@ from callboard.host import Json
 MOST_NAMED = 50
 #: Names that every driver expression can use without defining them.
 _GIVEN = ("frame", "self", "depsgraph")
+#: Why keys have no effect.
+_GONE = "it has keys, but isn't there"
 #: Prefixes of the transform's channels.
 TRANSFORM = ("location", "rotation", "scale", "delta_")
 
@@ -86,27 +88,43 @@ def driven_parts(obj: bpy.types.Object) -> Iterator[tuple[bpy.types.ID, bpy.type
     yield from ((each.node_tree, each) for each in materials if each.node_tree is not None)
 
 
-def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json | None:
-    """Return ``{path, keys, start, end, of}`` for the keys of ``parts``, or None if they have no
-    keys. ``parts`` maps each part to the datablock that it belongs to. Strips count from their
-    first frame to their last."""
-    frames: set[float] = set()
-    animated: dict[str, None] = {}
+def motion_of(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> dict[str, Json]:
+    """Return ``{action, frames, why?}`` for each value of ``parts`` that has keys and for each
+    strip, by its name. ``parts`` maps each part to the datablock that it belongs to. ``frames`` is
+    a set, of a strip its first frame and its last. ``why`` says that the value isn't there."""
+    moving: dict[str, Json] = {}
     for part, holder in parts.items():
         before = "" if holder.name_full == path else f"{holder.name_full}: "
         for curve in curves_of(part):
             flat = [0.0] * (2 * len(curve.keyframe_points))
             curve.keyframe_points.foreach_get("co", flat)
-            frames.update(flat[::2])
-            animated[f"{before}{curve.data_path}"] = None
+            entry = moving.get(of := f"{before}{curve.data_path}")
+            if entry is None:
+                entry = {"action": part.animation_data.action.name_full, "frames": set()}
+                moving[of] = entry if _has(part, curve.data_path) else {**entry, "why": _GONE}
+            moving[of]["frames"].update(flat[::2])
         for strip in strips_of(part):
-            frames.update((strip.frame_start, strip.frame_end))
-            animated[f"{before}strip {strip.name}"] = None
+            frames = {strip.frame_start, strip.frame_end}
+            moving[f"{before}strip {strip.name}"] = {
+                "action": strip.action.name_full,
+                "frames": frames,
+            }
+    return moving
+
+
+def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json | None:
+    """Return ``{path, keys, start, end, of, actions, broken?}`` for the keys of ``parts``, or None
+    if they have no keys. ``broken`` names what has keys but isn't there."""
+    moving = motion_of(path, parts)
+    frames = {frame for each in moving.values() for frame in each["frames"]}
     if not frames:
         return None
-    of = list(animated)[:MOST_NAMED]
     start, end = min(frames), max(frames)
-    return {"path": path, "keys": len(frames), "start": start, "end": end, "of": of}
+    actions = list(dict.fromkeys(each["action"] for each in moving.values()))[:MOST_NAMED]
+    answer = {"path": path, "keys": len(frames), "start": start, "end": end}
+    answer |= {"of": list(moving)[:MOST_NAMED], "actions": actions}
+    broken = [of for of, each in moving.items() if "why" in each][:MOST_NAMED]
+    return {**answer, "broken": broken} if broken else answer
 
 
 def driver_json(curve: Any, owner: bpy.types.ID) -> Json:

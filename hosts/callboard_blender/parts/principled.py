@@ -76,6 +76,16 @@ def read(material: bpy.types.Material) -> Json:
     return {key: _value(socket_of(shader, key), key) for key in keys}
 
 
+def linked(material: bpy.types.Material) -> dict[str, Any]:
+    """Return the sockets whose value comes from other nodes. If the material has no Principled
+    BSDF, that is its surface."""
+    if (shader := shader_of(material)) is not None:
+        return {key: each for key in _SOCKETS if (each := socket_of(shader, key)).is_linked}
+    tree = material.node_tree
+    output = None if tree is None else tree.get_output_node("ALL")
+    return {} if output is None else {"surface": output.inputs["Surface"]}
+
+
 def write(material: bpy.types.Material, values: Mapping[str, Any]) -> None:
     """Set the given values. The caller disconnects whatever drives these values."""
     shader = needed_shader(material)

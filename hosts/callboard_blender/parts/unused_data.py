@@ -45,9 +45,11 @@ class UnusedData:
             self._remove(doomed)
         return told
 
-    def remove(self, kind: str, names: Sequence[str]) -> list[str]:
-        """Remove these datablocks, whether or not a fake user keeps them. Raises HostError when
-        something that a scene uses, or an asset, refers to one."""
+    def remove(self, kind: str, names: Sequence[str]) -> tuple[list[str], Names]:
+        """Remove these datablocks, whether or not a fake user keeps them, and what the removed
+        objects alone used as their data. Return the names of the datablocks, and the names by kind
+        of that data. Raises HostError when something that a scene uses, or an asset, refers to
+        one."""
         if kind in _ROOTS:
             raise WrongArgument(f"{kind} can't be removed here")
         doomed = {each for name in names for each in self._blocks.matching(kind, name)}
@@ -65,9 +67,10 @@ class UnusedData:
             elif each.library is not None:
                 raise HostError(f"'{each.name_full}' is linked; blender_data__purge removes it")
         data = {each.data for each in doomed if kind == "objects" and each.data} & unused
-        gone = sorted(each.name_full for each in doomed)
-        self._remove(doomed | with_keys(each for each in data if not each.use_fake_user))
-        return gone
+        data = with_keys(each for each in data if not each.use_fake_user)
+        told = sorted(each.name_full for each in doomed), _by_kind(data)
+        self._remove(doomed | data)
+        return told
 
     def _remove(self, doomed: set[Any]) -> None:
         self._changes.touch()

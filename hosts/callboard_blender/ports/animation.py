@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -20,11 +20,14 @@ from callboard_blender.parts.curves import (
     driven_parts,
     drivers_of,
     motion_json,
+    motion_of,
     own_action,
     strip_curves_of,
 )
 
 _INTERPOLATIONS = {"constant": "CONSTANT", "linear": "LINEAR", "smooth": "BEZIER"}
+#: Maximum number of frames that are listed for a value.
+_MOST_FRAMES = 20
 _WORDS = {blenders: word for word, blenders in _INTERPOLATIONS.items()}
 
 
@@ -99,6 +102,19 @@ class BlenderAnimation:
             values = transforms.local_at(obj, curves, frame)
             answer.append({"frame": frame, **{c: values[c] for c in values if c in keyed[frame]}})
         return answer
+
+    def others(self, name: str) -> Json:
+        """Return the object's action, and what else of the object has keys than its transform."""
+        obj = find(name)
+        own = {curve.data_path for curve in transforms.curves_of_transform(obj)}
+        others = [
+            {"of": of, "keys": len(each["frames"]), **each, "frames": _first(each["frames"])}
+            for of, each in motion_of(obj.name_full, dict(driven_parts(obj))).items()
+            if of not in own and each["frames"]
+        ]
+        action = obj.animation_data.action if obj.animation_data is not None else None
+        answer: Json = {} if action is None else {"action": action.name_full}
+        return {**answer, "others": others} if others else answer
 
     def animated(self) -> Iterator[Json | None]:
         """Yield the motion of the objects whose own values, data, shape keys or materials have keys
@@ -181,6 +197,10 @@ def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
     if shown.use_preview_range:
         return "frame_preview_start", "frame_preview_end"
     return "frame_start", "frame_end"
+
+
+def _first(frames: Iterable[float]) -> list[float]:
+    return sorted(frames)[:_MOST_FRAMES]
 
 
 def _refuse_mixed(obj: bpy.types.Object, channels: tuple[str, ...]) -> None:

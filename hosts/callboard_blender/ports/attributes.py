@@ -27,6 +27,12 @@ _STEP = re.compile(r'(?:(?:^|\.)([A-Za-z_]\w*)|\["([^"\\\]]{1,63})"\])')
 _LISTS = ("modifiers", "constraints")
 #: Names that lead to code, to other data, or to Blender's internal data.
 _BARRED = {"animation_data", "bl_rna", "rna_type", "id_data", "original", "library_weak_reference"}
+#: Tools that set what a property refers to, by the property and whether a constraint has it.
+_SETS = {
+    ("parent", False): "scene__set_parent",
+    ("active_material", False): "materials__assign",
+    ("target", True): "blender_data__set_constraint",
+}
 _FILES = {"FILE_PATH", "DIR_PATH", "FILE_NAME", "BYTE_STRING", "PASSWORD"}
 _OURS = "callboard"
 
@@ -202,12 +208,24 @@ def _last(owner: Any, step: tuple[str, str], walked: str, of_data: bool, attribu
     word, key = step
     if word and (prop := owner.bl_rna.properties.get(word)) is not None:
         if word in _BARRED or prop.type in ("POINTER", "COLLECTION"):
-            raise HostError(f"'{attribute}' isn't a single value; name a value inside it")
+            raise HostError(f"'{attribute}' {_no_value(owner, word, prop)}")
         return _Place(owner, word, prop, f"{walked}.{word}".removeprefix("."), of_data)
     key = key or word
     if not isinstance(owner, (bpy.types.ID, bpy.types.Modifier)):
         raise _unknown(attribute)
     return _Place(owner, key, None, f'{walked}["{key}"]', of_data)
+
+
+def _no_value(owner: Any, word: str, prop: Any) -> str:
+    """Return why this property isn't an attribute, for a message."""
+    kind = prop.fixed_type.identifier if prop.type == "POINTER" else ""
+    if word in _BARRED or not issubclass(getattr(bpy.types, kind, object), bpy.types.ID):
+        return "isn't a single value; name a value inside it"
+    there = getattr(owner, word)
+    now = f"now '{there.name_full}'" if there is not None else "now none"
+    tool = _SETS.get((prop.identifier, isinstance(owner, bpy.types.Constraint)))
+    instead = f"{tool} sets it" if tool else "script__execute can set it, attributes__set can't"
+    return f"refers to other data ({prop.fixed_type.name.lower()}, {now}); {instead}"
 
 
 def _steps(attribute: str) -> list[tuple[str, str]]:

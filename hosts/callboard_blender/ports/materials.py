@@ -13,6 +13,7 @@ from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked, refuse_linked_data
 from callboard_blender.application.names import find, objects, view_layer
 from callboard_blender.parts import principled, textures
+from callboard_blender.parts.node_facts import sources
 from callboard_blender.parts.object_color import takes_surfaces
 
 #: The values that a texture can drive, and the value that only a texture can set.
@@ -37,13 +38,19 @@ class BlenderMaterials:
             texture = textures.read(principled.socket_of(shader, slot))
             if texture is not None:
                 driven[slot] = texture
-        return {
+        answer: Json = {
             "name": material.name,
             "path": material.name_full,
             "type": "principled" if shader is not None else "nodes",
             **principled.read(material),
             "textures": driven,
         }
+        driven_by = {
+            key: nodes
+            for key, socket in principled.linked(material).items()
+            if not driven.get(key, {}).get("path") and (nodes := sources(socket))
+        }
+        return {**answer, "driven_by": driven_by} if driven_by else answer
 
     def users(self) -> Mapping[str, Sequence[str]]:
         users: dict[str, dict[str, None]] = {}

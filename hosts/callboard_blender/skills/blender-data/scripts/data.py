@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from itertools import chain, islice
 from typing import Any
 
 import bpy
@@ -15,10 +16,11 @@ from callboard.skill import expect, in_slices
 from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driver_json, drives_of
 from callboard_blender.parts.data_blocks import collections, drivers
+from callboard_blender.parts.node_facts import differences
 from callboard_blender.parts.unused_data import scenes_of
 
-#: Maximum number of names in an answer for each kind, and of users of an object.
-_MOST_NAMED, _MOST = 200, 5
+#: Maximum number of names in an answer for each kind, of users of a datablock, and of differences.
+_MOST_NAMED, _MOST, _MOST_DIFFERENCES = 200, 5, 20
 
 
 def list(
@@ -39,13 +41,13 @@ def list(
     ]
     page = fitting[offset : offset + limit]
     data = [_entry(each) for each in page]
-    if scenes is not None:
-        stray = {each for each in page if each not in scenes}
-        users = bpy.data.user_map(subset=stray) if stray else {}
-        for entry, each in zip(data, page, strict=True):
+    told = {each for each in page if scenes is None or each not in scenes}
+    users = bpy.data.user_map(subset=told) if told else {}
+    for entry, each in zip(data, page, strict=True):
+        if scenes is not None:
             entry["scenes"] = scenes.get(each, [])
-            if each in stray:
-                entry["used_by"] = sorted(one.name_full for one in users.get(each, ()))[:_MOST]
+        if each in told:
+            entry["used_by"] = sorted(one.name_full for one in users.get(each, ()))[:_MOST]
     return {"data": data, "total": len(fitting)}
 
 
@@ -113,10 +115,13 @@ def replace(ctx: Any, kind: str, names: Sequence[str], by: str) -> Json:
     for name in names:
         known = blocks.matching(kind, name)
         wanted += [each.name_full for each in known if each != kept] or [name]
+    compared = (differences(blocks.find(kind, each), kept) for each in dict.fromkeys(wanted))
+    differs = [*islice(chain.from_iterable(compared), _MOST_DIFFERENCES)]
     gone = blocks.replace(kind, wanted, by)
     left = {each.name_full for each in blocks.of(kind)}.intersection(gone)
     expect(not left, "what is left", [], sorted(left))
-    return {"changed": [by], "removed": gone, "verified": True}
+    answer: Json = {"changed": [by], "removed": gone, "verified": True}
+    return {**answer, "differs": differs} if differs else answer
 
 
 def set_file(ctx: Any, path: str, new_path: str | None = None) -> Json:
@@ -160,10 +165,11 @@ def purge(
 
 def remove(ctx: Any, kind: str, names: Sequence[str]) -> Json:
     ctx.port("scene.mutate")
-    gone = ctx.port("structure").unused.remove(kind, names)
-    left = _names(kind).intersection(gone)
-    expect(not left, "what is left", [], sorted(left))
-    return {"removed": gone, "verified": True}
+    gone, along = ctx.port("structure").unused.remove(kind, names)
+    left = {each: _names(each).intersection(one) for each, one in {**along, kind: gone}.items()}
+    expect(not any(left.values()), "what is left", {}, left)
+    answer: Json = {"removed": gone, "verified": True}
+    return {**answer, "removed_with": _first(along)} if along else answer
 
 
 def set_driver(ctx: Any, of: str, drives: str, **asked: str) -> Json:

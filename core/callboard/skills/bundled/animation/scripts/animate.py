@@ -100,7 +100,11 @@ def _keys_of(ctx: Any, name: str, offset: int, limit: int) -> Json:
     if hasattr(port, "interpolations"):
         words = port.interpolations(path)
         keys = [{**key, "interpolation": words[key["frame"]]} for key in keys]
-    return {"path": path, **_page("keys", keys, offset, limit)}
+    answer = {"path": path, **_page("keys", keys, offset, limit)}
+    more = port.others(path) if hasattr(port, "others") else {}
+    if others := more.get("others"):
+        more = {**more, "others": others[:limit], "others_total": len(others)}
+    return {**answer, **more}
 
 
 def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:

@@ -56,6 +56,6 @@ def _color(port: Any, path: str) -> Sequence[float] | None:
 
 
 def get(ctx: Any, name: str) -> Json:
-    port = ctx.port("materials")
+    port, reader = ctx.port("materials"), ctx.port("scene.read")
     material: Json = port.get(name)
-    return {**material, "users": [*port.users().get(material["path"], ())]}
+    return covered(reader, {**material, "users": [*port.users().get(material["path"], ())]})

@@ -1,0 +1,103 @@
+"""Describes nodes by their values, so that materials with the same kinds of nodes can be told
+apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import bpy
+
+from callboard.host import Json
+from callboard_blender.parts.property_values import plain
+
+#: Maximum number of nodes that are described for one value.
+_MOST = 10
+#: Nodes whose value is in their output.
+_CONSTANT = ("VALUE", "RGB")
+
+
+def sources(socket: Any) -> list[Json]:
+    """Return the nodes that determine the socket's value, nearest first, with what they use and
+    with the values of their inputs. A linked input is the name of the node before it."""
+    nodes: dict[str, Json] = {}
+    waiting = [socket]
+    for each in waiting:
+        for link in each.links if each.is_linked else ():
+            node = link.from_node
+            if node.name not in nodes and len(nodes) < _MOST:
+                used = {"uses": names} if (names := list(_used(node).values())) else {}
+                nodes[node.name] = {"node": node.name, **used, "inputs": _inputs(node)}
+                waiting += node.inputs
+    return list(nodes.values())
+
+
+def differences(gone: bpy.types.ID, kept: bpy.types.ID) -> Iterator[Json]:
+    """Yield ``{of, what, was, now}`` for each setting and each input of a node that will differ
+    where ``gone`` is replaced by ``kept``. Only datablocks with nodes are compared."""
+    was, now = _facts(gone), _facts(kept)
+    for what in dict.fromkeys((*was, *now)):
+        if was.get(what) != now.get(what):
+            entry = {"of": gone.name_full, "what": what}
+            yield {**entry, "was": was.get(what), "now": now.get(what)}
+
+
+def _facts(block: bpy.types.ID) -> Json:
+    tree = block if isinstance(block, bpy.types.NodeTree) else getattr(block, "node_tree", None)
+    if tree is None:
+        return {}
+    facts = {} if tree == block else _settings(block, bpy.types.ID)
+    for node in tree.nodes:
+        if node.type != "FRAME":
+            told = {"type": node.type, **_settings(node, bpy.types.Node), **_used(node)}
+            if ramp := getattr(node, "color_ramp", None):
+                told["color_ramp"] = [[each.position, *each.color] for each in ramp.elements]
+            told.update(_inputs(node))
+            facts.update((f"{node.name}: {key}", value) for key, value in told.items())
+    return facts
+
+
+def _inputs(node: Any) -> Json:
+    inputs: Json = {}
+    for each in node.inputs:
+        name = each.identifier if each.name in inputs else each.name
+        if each.is_linked:
+            inputs[name] = f"from {each.links[0].from_node.name}"
+        elif each.enabled and not each.hide_value and hasattr(each, "default_value"):
+            inputs[name] = _value(each.default_value)
+    if node.type in _CONSTANT:
+        inputs["value"] = _value(node.outputs[0].default_value)
+    return inputs
+
+
+def _used(node: Any) -> Json:
+    """Return the names of the datablocks that the node uses, such as its group or picture."""
+    pointers = [each.identifier for each in _own(node, bpy.types.Node) if each.type == "POINTER"]
+    used = {key: getattr(node, key) for key in pointers}
+    return {key: each.name_full for key, each in used.items() if isinstance(each, bpy.types.ID)}
+
+
+def _settings(owner: Any, base: Any) -> Json:
+    return {
+        each.identifier: _value(getattr(owner, each.identifier))
+        for each in _own(owner, base)
+        if each.type not in ("POINTER", "COLLECTION") and not each.is_readonly
+    }
+
+
+def _own(owner: Any, base: Any) -> list[Any]:
+    """Return the properties that not everything of this kind has."""
+    return [
+        each for each in owner.bl_rna.properties if each.identifier not in base.bl_rna.properties
+    ]
+
+
+def _value(value: Any) -> Any:
+    if isinstance(value, bpy.types.ID):
+        return value.name_full
+    if isinstance(value, set):
+        return sorted(value)
+    value = plain(value)
+    if isinstance(value, list):
+        return [round(each, 6) if isinstance(each, float) else each for each in value]
+    return round(value, 6) if isinstance(value, float) else value
