@@ -71,7 +71,7 @@ async def still_life(agent: Agent) -> None:
         await agent.does(why, tool, **arguments)
     await agent.does("How does it look?", "viewport__look", camera="View", **SMALL)
     for finding in await misplaced(agent, "Is anything wrong?"):
-        why = f"The {finding['object']}: {finding['why']}. The table is 0.05 high."
+        why = f"The {finding['object']}: {finding['why']}."
         await agent.does(why, "scene__transform", name="Ball", translate=[0, 0, 0.25])
     if await misplaced(agent, "Is anything wrong now?"):
         raise SystemExit("the check still reports objects that float, are sunk or intersect")

@@ -196,6 +196,7 @@ def test_objects_that_are_shown_but_not_rendered_say_why(rig: Rig) -> None:
 
     rig.cube("Cutter").hide_render = True
     rig.tool("structure__create_group", name="Guides", objects=[rig.cube("Guide").name], move=True)
+    rig.tool("cameras__create")
     bpy.data.collections["Guides"].hide_render = True
     told = {each["object"]: each for each in _run(rig, "not_rendered")}
     assert set(told) == {"Cutter", "Guide"}
@@ -290,6 +291,7 @@ def test_what_is_hidden_but_rendered_is_found_and_hidden_in_both(rig: Rig) -> No
     rig.cube("Screen")
     rig.cube("Both")
     rig.cube("Neither")
+    rig.tool("cameras__create")
     for name in ("Screen", "Both"):
         bpy.data.objects[name].hide_viewport = True
     bpy.data.objects["Both"].hide_render = True
@@ -312,3 +314,114 @@ def test_the_scale_of_a_shared_mesh_has_no_fix(rig: Rig) -> None:
     assert told["object"] == "Post"
     assert "fix" not in told
     assert "1 other object shares that mesh" in told["why"]
+
+
+def test_a_fix_of_parent_and_child_can_be_called_in_order(rig: Rig) -> None:
+    rig.cube("Child", scale=[4, 4, 4])
+    rig.cube("Parent", scale=[2, 2, 2])
+    rig.tool("scene__set_parent", name="Child", parent="Parent")
+    told = _run(rig, "scale")
+    assert [each["object"] for each in told] == ["Parent", "Child"]
+    assert "its children take on" in told[0]["why"]
+    for each in told:
+        _mend(rig, each)
+    assert _run(rig, "scale") == []
+    rig.tool("scene__transform", name="Parent", scale=[2, 2, 2])
+    rig.tool("scene__transform", name="Child", scale=[-1, 1, 1])
+    child, parent = _run(rig, "scale")
+    assert (child["object"], parent["object"]) == ("Child", "Parent")
+    assert "apply that of 'Parent' first" in child["why"]
+    _mend(rig, parent)
+    _mend(rig, child)
+    assert _run(rig, "scale") == []
+
+
+def test_a_default_name_has_no_fix_because_the_caller_chooses_the_name(rig: Rig) -> None:
+    rig.cube("Cube.003")
+    (told,) = _run(rig, "default_names")
+    assert told["object"] == "Cube.003"
+    assert "scene__rename" in told["why"]
+    assert "fix" not in told
+
+
+def test_what_cannot_be_moved_by_a_call_has_no_fix(rig: Rig) -> None:
+    """A call that would be refused, or that would move nothing, isn't a fix."""
+    import bpy
+
+    place = {"size": 1.0, "rotate": [0, 0, 0]}
+    for number, name in enumerate(("Keyed", "Driven", "Locked", "Held", "Free")):
+        rig.cube(name, translate=[3 * number, 0, 5], scale=[2, 1, 1], **place)
+    rig.cube("Target", translate=[0, 9, 5], **place)
+    things = bpy.data.objects
+    for channel in ("location", "scale"):
+        things["Keyed"].keyframe_insert(channel, frame=1)
+        things["Driven"].driver_add(channel, 2).driver.expression = "5"
+    things["Locked"].lock_location[2] = True
+    things["Held"].constraints.new("COPY_LOCATION").target = things["Target"]
+    things["Target"].location.y = 5
+    bpy.context.view_layer.update()
+    told = {each["object"]: each for each in _run(rig, "floating")}
+    assert {"Keyed", "Locked", "Free"} <= set(told)
+    fixed = {path for path, each in told.items() if "fix" in each}
+    assert not fixed & {"Keyed", "Driven", "Locked", "Held"}, fixed
+    assert "Free" in fixed
+    scaled = {each["object"]: each for each in _run(rig, "scale")}
+    fixed = {path for path, each in scaled.items() if "fix" in each}
+    assert fixed == {"Locked", "Held", "Free"}
+    wanted = [{"name": "Keyed", "translate": [0, 0, 1]}, {"name": "Free", "translate": [0, 0, 1]}]
+    keyed, free = rig.tool("check__compare", objects=wanted)["differences"]
+    assert "fix" not in keyed
+    assert free["fix"]["tool"] == "scene__transform"
+
+
+def test_what_floats_is_set_down_on_what_is_below_it(rig: Rig) -> None:
+    rig.tool("scene__create_primitive", kind="cube", name="Table", translate=[0, 0, 0.5], size=1.0)
+    for name, height in (("Plate", 1.1), ("Cup", 1.6)):
+        rig.tool(
+            "scene__create_primitive", kind="cube", name=name, translate=[0, 0, height], size=0.1
+        )
+    rig.tool("scene__create_primitive", kind="cube", name="Stone", translate=[5, 0, 2], size=1.0)
+    told = {each["object"]: each for each in _run(rig, "floating")}
+    assert told["Plate"]["why"] == "it touches nothing, 0.05 above 'Table'"
+    assert told["Stone"]["why"] == "it touches nothing, 1.5 above the ground"
+    for each in told.values():
+        _mend(rig, each)
+    assert _run(rig, "floating", "sunk", "interpenetrating") == []
+    heights = {name: rig.read.get(name)["bounds"]["min"][2] for name in told}
+    wanted = {"Plate": 1.0, "Cup": 1.1, "Stone": 0.0}
+    assert all(abs(heights[name] - low) < 1e-4 for name, low in wanted.items()), heights
+
+
+def test_everything_that_renders_needs_a_material(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Box")
+    collection, made = bpy.context.scene.collection, {}
+    kinds = {"Sign": "FONT", "Pipe": "CURVE", "Path": "CURVE", "Drop": "META", "Drop.001": "META"}
+    for name, kind in kinds.items():
+        of = bpy.data.metaballs if kind == "META" else bpy.data.curves
+        shape = of.new(name) if kind == "META" else of.new(name, kind)
+        made[name] = bpy.data.objects.new(name, shape)
+        collection.objects.link(made[name])
+    made["Path"].data.dimensions = made["Pipe"].data.dimensions = "3D"
+    made["Pipe"].data.bevel_depth = 0.1
+    lacking = {each["object"] for each in _run(rig, "no_material")}
+    assert lacking == {"Box", "Sign", "Pipe", "Drop"}
+    made["Sign"].data.materials.append(bpy.data.materials.new("Paint"))
+    assert "Sign" not in {each["object"] for each in _run(rig, "no_material")}
+
+
+def test_a_scene_without_a_camera_is_told(rig: Rig) -> None:
+    import bpy
+
+    assert _run(rig, "not_rendered") == []
+    rig.cube("Box")
+    (told,) = _run(rig, "not_rendered")
+    assert "no camera" in told["why"]
+    _mend(rig, told)
+    assert _run(rig, "not_rendered") == []
+    bpy.context.scene.camera = None
+    (told,) = _run(rig, "not_rendered")
+    _mend(rig, told)
+    assert bpy.context.scene.camera is not None
+    assert _run(rig, "not_rendered") == []

@@ -71,7 +71,8 @@ class Checking:
         bench.editor.set_transform(path, None, None, [1.0, -2.0, 1.0])
         reported = {each["rule"]: each for each in _run(bench, "default_names", "scale")}
         assert reported["default_names"]["object"] == path
-        assert reported["default_names"]["fix"]["tool"] == "scene__rename"
+        assert "scene__rename" in reported["default_names"]["why"]
+        assert "fix" not in reported["default_names"], "only the caller can choose the name"
         assert "negative" in reported["scale"]["why"]
 
     def test_a_specification_tells_what_differs(self, bench: Bench) -> None:

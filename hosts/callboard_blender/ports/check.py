@@ -16,8 +16,11 @@ from mathutils import Vector
 
 from callboard.errors import HostError
 from callboard.host import Fault, Json, MaterialsPort, MeshData, UsedFile, no_validators
+from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find, in_scene, objects, scene
+from callboard_blender.parts import transforms
 from callboard_blender.parts.object_faults import ObjectFaults
+from callboard_blender.parts.world import doubt
 
 #: Tools that fix faults, with their arguments besides the object's name.
 _TOOLS: dict[str, tuple[str, Json]] = {
@@ -42,10 +45,24 @@ class BlenderChecks:
             return wanted if bpy.data.filepath else None
         if find(path).library is not None or rule not in _TOOLS:
             return None
-        if rule == "scale" and find(path).data.users > 1:
-            return None  # Applying the scale would give the object a mesh of its own.
+        if rule == "scale" and (find(path).data.users > 1 or not self.settable(path, "scale")):
+            return None  # Applying the scale of a shared mesh would give the object its own mesh.
         tool, arguments = _TOOLS[rule]
         return {"tool": tool, "arguments": {"name": path, **arguments}}
+
+    def settable(self, path: str, component: str) -> bool:
+        obj = find(path)
+        channel = transforms.WORDS[component]
+        try:
+            refuse_linked(obj)
+            transforms.refuse_animated(obj, [channel])
+        except HostError:
+            return False
+        locked = any(getattr(obj, f"lock_{channel}"))
+        return not locked and component not in doubt(obj).get("doubtful", ())
+
+    def surfaces(self) -> list[str]:
+        return [obj.name_full for obj in objects() if _has_surface(obj)]
 
     def meshes(self) -> list[str]:
         return [obj.name_full for obj in objects() if obj.type == "MESH"]
@@ -105,6 +122,20 @@ class BlenderChecks:
         if path is None:
             return []
         raise no_validators()
+
+
+def _has_surface(obj: bpy.types.Object) -> bool:
+    """Return whether renders show a surface of the object that needs a material."""
+    shape = obj.data
+    if obj.type == "CURVE":
+        filled = shape.dimensions == "2D" and shape.fill_mode != "NONE"
+        beveled = shape.bevel_depth or shape.extrude or shape.bevel_object
+        return bool(filled or beveled)
+    if obj.type == "META":
+        # The metaball without a number gives its material to the numbered ones.
+        first = bpy.data.objects.get((obj.name.rpartition(".")[0], None))
+        return first is None or first.type != "META"
+    return obj.type in ("MESH", "SURFACE", "FONT")
 
 
 def _read(items: Any, name: str, code: str, width: int = 1) -> array[Any]:

@@ -45,27 +45,64 @@ class Seen:
     def scale(self) -> Iterator[Fault]:
         meshes = {path: self._port.shared(path) for path in self._meshes}
         sharing = Counter(meshes.values())
-        for path, mesh in meshes.items():
-            scale = self._objects[path]["scale"]
+        scales = {path: self._objects[path]["scale"] for path in meshes}
+        scaled = [path for path in meshes if max(abs(each - 1) for each in scales[path]) > 1e-4]
+        fixes = {path: self._port.fix("scale", path) for path in scaled}
+        # Applying a scale hands it on to the children, so parents come first.
+        for path in sorted(scaled, key=lambda each: len([*self._line(each)])):
+            scale = scales[path]
             flips = min(scale) < 0
             if flips:
                 why = f"its scale {_numbers(scale)} is negative, which flips faces and normals"
-            elif max(abs(each - 1) for each in scale) > 1e-4:
-                why = f"its scale {_numbers(scale)} isn't applied to its mesh"
             else:
-                continue
-            if others := sharing[mesh] - 1:
+                why = f"its scale {_numbers(scale)} isn't applied to its mesh"
+            if others := sharing[meshes[path]] - 1:
                 why += f"; {_counted(others)} that mesh"
-            fix = self._port.fix("scale", path)
+            fix = fixes[path]
+            above = [each for each in self._line(path) if fixes.get(each)]
+            if fix and above:
+                why += f"; apply that of '{above[-1]}' first"
+            if fix and self._meshes.intersection(self._objects[path]["children"]):
+                why += "; its children take on an applied scale, so check them afterwards"
             yield Fault("scale", path, why, "warning" if flips else "hint", fix)
 
     def floating(self) -> Iterator[Fault]:
         up, boxes = self._up, self._boxes()
         touching = {path for pair in self._near(boxes) for path in pair}
-        for path, (low, _) in boxes.items():
-            if low[up] > self._slack() and path not in touching:
-                why = f"it touches nothing, {low[up]:.4g} above the ground"
-                yield Fault("floating", path, why, "hint", self._lifted(path, -low[up]))
+        lowest = {
+            path: low[up]
+            for path, (low, _) in boxes.items()
+            if low[up] > self._slack() and path not in touching
+        }
+        below = self._below(boxes, lowest)
+        fallen: dict[str, float] = {}
+        for path in sorted(lowest, key=lowest.__getitem__):
+            tops = {each: boxes[each][1][up] - fallen.get(each, 0.0) for each in below[path]}
+            on = max(tops, key=tops.__getitem__, default="")
+            depth = lowest[path] - tops.get(on, 0.0)
+            fix = self._lifted(path, -depth)
+            if fix is not None:
+                fallen[path] = depth
+            gap = lowest[path] - (boxes[on][1][up] if on else 0.0)
+            where = f"'{on}'" if on else "the ground"
+            why = f"it touches nothing, {gap:.4g} above {where}"
+            yield Fault("floating", path, why, "hint", fix)
+
+    def _below(
+        self, boxes: dict[str, tuple[list[float], list[float]]], lowest: dict[str, float]
+    ) -> defaultdict[str, list[str]]:
+        """Return, for each floating object, the objects between it and the ground."""
+        up = self._up
+        reaching = dict(boxes)
+        for path in lowest:
+            low, high = boxes[path]
+            reaching[path] = ([0.0 if n == up else each for n, each in enumerate(low)], high)
+        below: defaultdict[str, list[str]] = defaultdict(list)
+        for pair in self._near(reaching):
+            for path, other in (pair, pair[::-1]):
+                if path in lowest and 0 < boxes[other][1][up] < lowest[path]:
+                    below[path].append(other)
+        return below
 
     def sunk(self) -> Iterator[Fault]:
         up = self._up
@@ -99,10 +136,8 @@ class Seen:
     def default_names(self) -> Iterator[Fault]:
         for path, each in self._objects.items():
             if _DEFAULT.fullmatch(each["name"]):
-                wanted = {"name": path, "new_name": "…"}
-                fix = {"tool": "scene__rename", "arguments": wanted}
-                why = f"its default name '{each['name']}' doesn't describe it"
-                yield Fault("default_names", path, why, "hint", fix)
+                why = f"its default name '{each['name']}' doesn't describe it; choose another name"
+                yield Fault("default_names", path, f"{why}, with scene__rename", "hint")
 
     def missing_files(self) -> Iterator[Fault]:
         for file in self._port.files():
@@ -123,9 +158,25 @@ class Seen:
                     yield Fault("absolute_paths", path, why, "warning", fix)
 
     def no_material(self) -> Iterator[Fault]:
-        for path in self._meshes.intersection(self._objects):
-            if not self._port.materials_of(path):
+        for path in getattr(self._port, "surfaces", self._port.meshes)():
+            if path in self._objects and not self._port.materials_of(path):
                 yield Fault("no_material", path, "it has no material", "hint")
+
+    def without_camera(self) -> Iterator[Fault]:
+        """Yield the fault that a scene can't be rendered because it has no camera, in hosts that
+        say which camera is the scene's."""
+        if not self._objects or self._info.get("camera", "") is not None:
+            return
+        cameras = [path for path, each in self._objects.items() if each["type"] == "camera"]
+        if cameras:
+            why = "none of its cameras is the scene's camera, so it can't be rendered"
+            wanted = {"name": cameras[0], "active": True}
+            fix = {"tool": "cameras__set", "arguments": wanted}
+        else:
+            why = "the scene has no camera, so it can't be rendered; aim the new one with"
+            why += " cameras__frame"
+            fix = {"tool": "cameras__create", "arguments": {}}
+        yield Fault("not_rendered", "", why, "hint", fix)
 
     def color_space(self) -> Iterator[Fault]:
         for file in self._port.files():
@@ -186,14 +237,23 @@ class Seen:
             parent = self._objects[parent]["parent"]
 
     def _lifted(self, path: str, by: float) -> Json | None:
-        """Return the call that moves the object up, or None if the object has a parent, because the
-        parent's axes may be rotated."""
+        """Return the call that moves the object up, or None if that isn't possible, or if the
+        object has a parent, because the parent's axes may be rotated."""
         each = self._objects[path]
         if each["parent"] is not None:
             return None
         place = list(each["translate"])
         place[self._up] += by
-        return {"tool": "scene__transform", "arguments": {"name": path, "translate": place}}
+        return transforming(self._port, path, translate=place)
+
+
+def transforming(port: Any, path: str, **values: Sequence[float]) -> Json | None:
+    """Return the call that sets these components of the object's transform, or None if the host
+    wouldn't set them."""
+    settable = getattr(port, "settable", None)
+    if settable is not None and not all(settable(path, each) for each in values):
+        return None
+    return {"tool": "scene__transform", "arguments": {"name": path, **values}}
 
 
 _RULES: dict[str, Callable[[Seen], Iterator[Fault]]] = {

@@ -10,6 +10,8 @@ from callboard.content import Json
 from callboard.host import ObjectNotFound
 from callboard.skill import covered
 
+from ._scene import transforming
+
 _Difference = tuple[str, Any, Any, Json | None]
 
 
@@ -50,14 +52,15 @@ def _differing(
     if "type" in wanted and wanted["type"].lower() != actual["type"]:
         yield "type", wanted["type"], actual["type"], None
     if "size" in wanted and not _near(wanted["size"], size, slack):
-        yield "size", wanted["size"], size, _scaled(path, wanted["size"], size, actual)
+        yield "size", wanted["size"], size, _scaled(port, path, wanted["size"], size, actual)
     if "center" in wanted:
         center = [(a + b) / 2 for a, b in zip(box["min"], box["max"], strict=True)] if box else None
         if not _near(wanted["center"], center, slack):
-            yield "center", wanted["center"], center, _moved(path, wanted["center"], center, actual)
+            fix = _moved(port, path, wanted["center"], center, actual)
+            yield "center", wanted["center"], center, fix
     for what, near_enough in (("translate", slack), ("rotate", 0.1)):
         if what in wanted and not _near(wanted[what], actual[what], near_enough):
-            fix = _call("scene__transform", name=path, **{what: wanted[what]})
+            fix = transforming(port, path, **{what: wanted[what]})
             yield what, wanted[what], actual[what], fix
     if "color" in wanted and not _near(wanted["color"], actual["color"], 0.02):
         fix = _call("scene__set_material_color", name=path, color=wanted["color"])
@@ -102,22 +105,22 @@ def _near(wanted: Sequence[float], actual: Sequence[float] | None, slack: float)
 
 
 def _scaled(
-    path: str, wanted: Sequence[float], size: list[float] | None, actual: Json
+    port: Any, path: str, wanted: Sequence[float], size: list[float] | None, actual: Json
 ) -> Json | None:
     """Return the call that scales the object, or None if its axes don't match the world's."""
     if size is None or min(size) <= 0 or any(actual["rotate"]) or actual["parent"] is not None:
         return None
     factors = zip(actual["scale"], wanted, size, strict=True)
-    return _call("scene__transform", name=path, scale=[s * a / b for s, a, b in factors])
+    return transforming(port, path, scale=[s * a / b for s, a, b in factors])
 
 
 def _moved(
-    path: str, wanted: Sequence[float], center: list[float] | None, actual: Json
+    port: Any, path: str, wanted: Sequence[float], center: list[float] | None, actual: Json
 ) -> Json | None:
     if center is None or actual["parent"] is not None:
         return None
     places = zip(actual["translate"], wanted, center, strict=True)
-    return _call("scene__transform", name=path, translate=[t + a - b for t, a, b in places])
+    return transforming(port, path, translate=[t + a - b for t, a, b in places])
 
 
 def _call(tool: str, **arguments: Any) -> Json:

@@ -59,6 +59,8 @@ def run(
         if number % _SLICE == _SLICE - 1:
             yield
     found_by += (each for each in seen.findings(chosen) if not kept or each.object in kept)
+    if "not_rendered" in chosen and not kept:
+        found_by += seen.without_camera()
     if "validators" in chosen and not kept:
         found_by += port.validate(None)
     answer = _reported(found_by, limit)
