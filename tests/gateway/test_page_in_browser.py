@@ -343,8 +343,8 @@ def test_of_many_hosts_what_waits_runs_and_changed_is_on_the_first_screen(
         page.shows("#state", f"{MANY} hosts (1 shown)")
         page.tab.get_by_label("Find a host, scene or client").fill("")
         page.tab.get_by_label("Which hosts").select_option("asks")
+        page.tab.locator(".card").nth(1).wait_for(state="detached")
         page.shows(".card h3", "fake")
-        assert page.tab.locator(".card").count() == 1
         page.shows(".question", "run_it").get_by_role("button", name="Refuse").click()
 
 
