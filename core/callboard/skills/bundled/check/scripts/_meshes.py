@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from callboard.skill import Fault, MeshFacts
 
@@ -28,7 +28,7 @@ def findings_of(path: str, facts: MeshFacts, port: Any, chosen: set[str]) -> Ite
             yield Fault(rule, path, why, severity, port.fix(rule, path))
 
 
-def _wrong(facts: MeshFacts) -> Iterator[tuple[str, Any, str]]:
+def _wrong(facts: MeshFacts) -> Iterator[tuple[str, Literal["error", "warning", "hint"], str]]:
     if facts.non_manifold:
         yield "non_manifold", "error", f"{_edges(facts.non_manifold)} more than two faces"
     if facts.open_edges:
