@@ -16,7 +16,7 @@ import pytest
 
 import build_blender
 from build_requirements import CACHE
-from build_vendored import private
+from build_vendored import bare, private
 from needed import need
 
 HERE = Path(__file__).parent
@@ -84,6 +84,30 @@ def test_the_full_archives_carry_qt_for_every_system(tmp_path: Path) -> None:
 )
 def test_imports_are_rewritten(before: str, after: str) -> None:
     assert private(before.encode(), frozenset({"yaml"})).decode() == after
+
+
+def test_docstrings_and_comments_are_left_out_but_notices_of_copyright() -> None:
+    before = (
+        "# Copyright of its makers\n\n"
+        '"""What it is,\nfor whom."""\n'
+        "x = '# no comment'  # why\n"
+        "# Copyright of a part\n"
+        "def f():\n"
+        '    """Does é."""; y = 1\n'
+        '    return x, """a\nb"""\n'
+        "class A: 'alone'\n"
+    )
+    after = (
+        "# Copyright of its makers\n\n"
+        "''\n\n"
+        "x = '# no comment'\n"
+        "# Copyright of a part\n"
+        "def f():\n"
+        "    ''; y = 1\n"
+        '    return x, """a\nb"""\n'
+        "class A: ''\n"
+    )
+    assert bare(before.encode()).decode() == after
 
 
 @pytest.mark.timeout(600)
