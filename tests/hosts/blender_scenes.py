@@ -33,6 +33,7 @@ MODULES = (
     "blender_scenes_tidying",
     "blender_scenes_several",
     "blender_scenes_repairs",
+    "blender_scenes_nodes",
 )
 
 Case = Callable[["Rig"], None]

@@ -11,8 +11,8 @@ from pathlib import Path
 _OWN = frozenset(
     (
         *("batch", "farm", "files", "hosts", "instances", "jobs", "skills", "tools", "workflows"),
-        *("blender_data", "blender_library", "blender_modelling", "houdini_networks"),
-        *("max_modifiers", "maya_modelling"),
+        *("blender_data", "blender_library", "blender_modelling", "blender_nodes"),
+        *("houdini_networks", "max_modifiers", "maya_modelling"),
     )
 )
 #: Schemes in which every address belongs to callboard or the machine.

@@ -94,7 +94,7 @@ class DataBlocks:
             for each in replaced:
                 if each.bl_idname != kept.bl_idname:
                     raise HostError(f"'{each.name}' and '{by}' are node groups of different kinds")
-                if each in _nested(kept):
+                if each in nested(kept):
                     raise HostError(f"'{each.name}' is inside '{by}', so '{by}' can't replace it")
         self._changes.touch()
         for each in replaced:
@@ -191,8 +191,8 @@ def _refuse_linked(block: bpy.types.ID) -> None:
         raise HostError(f"'{block.name_full}' is linked from another file; rename it there")
 
 
-def _nested(tree: Any) -> set[Any]:
-    """Return the node groups inside this one, at any depth."""
+def nested(tree: Any) -> set[Any]:
+    """Return the node groups inside a node tree, at any depth."""
     waiting, seen = [tree], set()
     while waiting:
         for node in waiting.pop().nodes:

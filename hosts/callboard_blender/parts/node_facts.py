@@ -14,7 +14,7 @@ from callboard_blender.parts.property_values import plain
 #: Maximum number of nodes that are described for one value.
 _MOST = 10
 #: Nodes whose value is in their output.
-_CONSTANT = ("VALUE", "RGB")
+CONSTANT = ("VALUE", "RGB")
 
 
 def sources(socket: Any) -> list[Json]:
@@ -26,7 +26,7 @@ def sources(socket: Any) -> list[Json]:
         for link in each.links if each.is_linked else ():
             node = link.from_node
             if node.name not in nodes and len(nodes) < _MOST:
-                used = {"uses": names} if (names := list(_used(node).values())) else {}
+                used = {"uses": names} if (names := list(used_json(node).values())) else {}
                 nodes[node.name] = {"node": node.name, **used, "inputs": _inputs(node)}
                 waiting += node.inputs
     return list(nodes.values())
@@ -46,10 +46,10 @@ def _facts(block: bpy.types.ID) -> Json:
     tree = block if isinstance(block, bpy.types.NodeTree) else getattr(block, "node_tree", None)
     if tree is None:
         return {}
-    facts = {} if tree == block else _settings(block, bpy.types.ID)
+    facts = {} if tree == block else settings(block, bpy.types.ID)
     for node in tree.nodes:
         if node.type != "FRAME":
-            told = {"type": node.type, **_settings(node, bpy.types.Node), **_used(node)}
+            told = {"type": node.type, **settings(node, bpy.types.Node), **used_json(node)}
             if ramp := getattr(node, "color_ramp", None):
                 told["color_ramp"] = [[each.position, *each.color] for each in ramp.elements]
             told.update(_inputs(node))
@@ -64,22 +64,27 @@ def _inputs(node: Any) -> Json:
         if each.is_linked:
             inputs[name] = f"from {each.links[0].from_node.name}"
         elif each.enabled and not each.hide_value and hasattr(each, "default_value"):
-            inputs[name] = _value(each.default_value)
-    if node.type in _CONSTANT:
-        inputs["value"] = _value(node.outputs[0].default_value)
+            inputs[name] = value_json(each.default_value)
+    if node.type in CONSTANT:
+        inputs["value"] = value_json(node.outputs[0].default_value)
     return inputs
 
 
-def _used(node: Any) -> Json:
-    """Return the names of the datablocks that the node uses, such as its group or picture."""
+def used(node: Any) -> dict[str, bpy.types.ID]:
+    """Return the datablocks that the node's own properties name, such as its group or picture."""
     pointers = [each.identifier for each in _own(node, bpy.types.Node) if each.type == "POINTER"]
-    used = {key: getattr(node, key) for key in pointers}
-    return {key: each.name_full for key, each in used.items() if isinstance(each, bpy.types.ID)}
+    pointed = {key: getattr(node, key) for key in pointers}
+    return {key: each for key, each in pointed.items() if isinstance(each, bpy.types.ID)}
 
 
-def _settings(owner: Any, base: Any) -> Json:
+def used_json(node: Any) -> Json:
+    return {key: each.name_full for key, each in used(node).items()}
+
+
+def settings(owner: Any, base: Any) -> Json:
+    """Return the values of the owner's settings that not everything of this kind has."""
     return {
-        each.identifier: _value(getattr(owner, each.identifier))
+        each.identifier: value_json(getattr(owner, each.identifier))
         for each in _own(owner, base)
         if each.type not in ("POINTER", "COLLECTION") and not each.is_readonly
     }
@@ -92,7 +97,8 @@ def _own(owner: Any, base: Any) -> list[Any]:
     ]
 
 
-def _value(value: Any) -> Any:
+def value_json(value: Any) -> Any:
+    """Return a value as JSON, and of a datablock its full name."""
     if isinstance(value, bpy.types.ID):
         return value.name_full
     if isinstance(value, set):

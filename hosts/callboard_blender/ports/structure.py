@@ -22,6 +22,7 @@ from callboard_blender.application.names import (
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.parts.data_blocks import DataBlocks
+from callboard_blender.parts.node_changes import NodeChanges
 from callboard_blender.parts.rig_changes import RigChanges
 from callboard_blender.parts.unused_data import UnusedData
 from callboard_blender.ports.edit import home
@@ -32,10 +33,11 @@ _HIDING = ("hide_viewport", "hide_render")
 class BlenderStructure:
     def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
-        #: What the ``blender-data`` skill changes.
+        #: What the skills ``blender-data`` and ``blender-nodes`` change.
         self.blocks = DataBlocks(changes)
         self.unused = UnusedData(changes, self.blocks)
         self.rigs = RigChanges(changes, self.blocks)
+        self.nodes = NodeChanges(changes, self.blocks)
 
     def new(self) -> None:
         self._changes.touch()
