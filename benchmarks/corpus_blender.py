@@ -102,6 +102,8 @@ MAY = {
         r"|(Scene|Collection)\..*(objects|children)\[(Object|Collection) .+ \[[^]]+\]\]"
     ),
     "blender_data__(replace|purge)": "",
+    # What is linked ends, because its local copy takes its place.
+    "blender_files__make_local": "",
     "structure__(create|add_to)_group": (
         r"Collection\.(objects|collection_objects)"
         # The scene's own collection, which is first read as a part of the view layer.

@@ -34,6 +34,9 @@ MODULES = (
     "blender_scenes_several",
     "blender_scenes_repairs",
     "blender_scenes_nodes",
+    "blender_scenes_settings",
+    "blender_scenes_handover",
+    "blender_scenes_curves",
 )
 
 Case = Callable[["Rig"], None]

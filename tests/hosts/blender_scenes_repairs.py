@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig, refused
+from hosts.blender_scenes import Rig, near, refused
 
 
 def _object(name: str, data: Any = None, scene: Any = None) -> Any:
@@ -415,3 +415,114 @@ def test_answers_say_which_scene_they_cover_if_there_are_several(rig: Rig) -> No
         told = rig.tool(tool, **asked)["covers"]
         assert told.startswith("only the scene 'Main'; blender_data__show_scene shows another one")
         assert "'Shot09' and 2 more" in told
+
+
+def test_a_new_driver_reads_a_property_and_its_value_is_told(rig: Rig) -> None:
+    import bpy
+
+    main, _ = _two_scenes()
+    handle = _object("Handle", scene=main)
+    handle["open"] = 0.25
+    rig.cube("Door")
+    reads = {"name": "open", "target": "Handle", "property": '["open"]'}
+    told = rig.tool(
+        "blender_data__add_driver",
+        of="Door",
+        drives="rotation_euler[2]",
+        variables=[reads],
+        formula="open * 2",
+    )
+    assert near([told["value"]], [0.5])
+    assert told["driver"]["valid"] is True
+    assert abs(bpy.data.objects["Door"].rotation_euler.z - 0.5) < 1e-5
+    assert rig.tool("blender_data__list_drivers")["total"] == 1
+    again = {"of": "Door", "drives": "rotation_euler[2]", "variables": [reads]}
+    why = refused(lambda: rig.tool("blender_data__add_driver", **again))
+    assert "has a driver; change it with blender_data__set_driver" in why
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert rig.tool("blender_data__list_drivers")["total"] == 0
+    for drives, words in (
+        ("rotation_euler", "has 3 values"),
+        ("rotation_euler[3]", "no number at"),
+        ("size", "no number at"),
+        ("parent", "no number at"),
+    ):
+        asked = {**again, "drives": drives}
+        assert words in refused(lambda asked=asked: rig.tool("blender_data__add_driver", **asked))
+    code = {**again, "formula": "__import__('os').getpid()"}
+    assert "isn't plain arithmetic" in refused(lambda: rig.tool("blender_data__add_driver", **code))
+    wrong = {**again, "variables": [{**reads, "property": '["shut"]'}]}
+    assert "'Handle' has no '[\"shut\"]'" in refused(
+        lambda: rig.tool("blender_data__add_driver", **wrong)
+    )
+    assert rig.tool("blender_data__list_drivers")["total"] == 0
+
+
+def test_bones_shape_keys_modifiers_and_nodes_are_driven(rig: Rig) -> None:
+    import bpy
+
+    data = bpy.data.armatures.new("Rig")
+    arm = _object("Rig", data, bpy.context.scene)
+    bpy.context.view_layer.objects.active = arm
+    bpy.ops.object.mode_set(mode="EDIT")
+    for name in ("Jaw", "Lip"):
+        data.edit_bones.new(name).tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    arm.pose.bones["Jaw"].location.x = 0.5
+    arm.pose.bones["Lip"].constraints.new("LIMIT_SCALE")
+    face = rig.cube("Face")
+    face.shape_key_add(name="Basis")
+    face.shape_key_add(name="Smile")
+    face.modifiers.new("Bevel", "BEVEL")
+    skin = bpy.data.materials.new("Skin")
+    if skin.node_tree is None:
+        skin.use_nodes = True
+    face.data.materials.append(skin)
+    jaw = {"name": "jaw", "reads": "transform", "target": "Rig", "bone": "Jaw", "space": "local"}
+    jaw["property"] = "loc_x"
+    smile = 'data.shape_keys.key_blocks["Smile"].value'
+
+    def added(of: str, drives: str, **more: object) -> Any:
+        asked = {"of": of, "drives": drives, "variables": [jaw], **more}
+        return rig.tool("blender_data__add_driver", **asked)
+
+    assert near([added("Face", smile)["value"]], [0.5])
+    assert near([added("Face", 'modifiers["Bevel"].width')["value"]], [0.5])
+    assert near([added("Rig", 'pose.bones["Lip"].location[1]')["value"]], [0.5])
+    assert near(
+        [added("Rig", 'pose.bones["Lip"].constraints["Limit Scale"].influence')["value"]], [0.5]
+    )
+    rough = 'node_tree.nodes["Principled BSDF"].inputs["Roughness"].default_value'
+    told = added("Skin", rough, kind="materials")
+    assert near([told["value"]], [0.5])
+    assert told["changed"] == ["Skin"]
+    assert told["used_by"] == ["Face"]
+    reads = {"name": "smile", "target": "Face", "property": smile}
+    told = added("Face", "location[0]", variables=[reads])
+    assert near([told["value"]], [0.5])
+    listed = rig.tool("blender_data__list_drivers")
+    assert (listed["total"], listed["broken"]) == (6, 0)
+    why = refused(lambda: added("Face", "location[1]", variables=[{**jaw, "bone": "Nose"}]))
+    assert "it has: Jaw, Lip" in why
+    why = refused(lambda: added("Face", "location[1]", variables=[{**jaw, "property": "size"}]))
+    assert "loc_x, loc_y" in why
+    rig.tool("blender_data__remove_driver", of="Skin", drives=f"{rough[10:]}[0]")
+    assert rig.tool("blender_data__list_drivers")["total"] == 5
+
+
+def test_a_driver_reads_a_distance_and_joins_variables(rig: Rig) -> None:
+    import bpy
+
+    for name, far in (("A", 0.0), ("B", 3.0), ("C", 0.0)):
+        _object(name, scene=bpy.context.scene).location.x = far
+    apart = {"name": "apart", "reads": "distance", "target": "A", "second": "B"}
+    turned = {"name": "turned", "reads": "rotation", "target": "A", "second": "B"}
+    asked = {"of": "C", "drives": "location[2]", "variables": [apart, turned]}
+    told = rig.tool("blender_data__add_driver", **asked, type="sum")
+    assert abs(told["value"] - 3) < 1e-5
+    assert told["driver"]["type"] == "sum"
+    alone = {**asked, "drives": "location[0]", "variables": [{**apart, "second": "Nobody"}]}
+    assert "'Nobody'" in refused(lambda: rig.tool("blender_data__add_driver", **alone))
+    bpy.data.objects["C"].keyframe_insert("location", index=1, frame=1)
+    keyed = {**asked, "drives": "location[1]", "type": "sum"}
+    assert "has keys" in refused(lambda: rig.tool("blender_data__add_driver", **keyed))

@@ -11,7 +11,8 @@ from pathlib import Path
 _OWN = frozenset(
     (
         *("batch", "farm", "files", "hosts", "instances", "jobs", "skills", "tools", "workflows"),
-        *("blender_data", "blender_library", "blender_modelling", "blender_nodes"),
+        *("blender_animation", "blender_data", "blender_files", "blender_library"),
+        *("blender_modelling", "blender_nodes", "blender_settings"),
         *("houdini_networks", "max_modifiers", "maya_modelling"),
     )
 )

@@ -172,7 +172,8 @@ class DataBlocks:
 def collections() -> Iterator[tuple[str, Any]]:
     """Yield the collections of ``bpy.data``, with their names."""
     for prop in bpy.data.bl_rna.properties:
-        if prop.type == "COLLECTION":
+        # In Blender 5.2, `all_ids` has all datablocks again.
+        if prop.type == "COLLECTION" and prop.fixed_type.identifier != "ID":
             yield prop.identifier, getattr(bpy.data, prop.identifier)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from callboard.errors import HostError
@@ -26,6 +27,16 @@ def type_of(owner: Any, key: str, rna: Any) -> tuple[str, Any]:
         return word, sorted(value) if rna.is_enum_flag else value
     count = getattr(rna, "array_length", 0)
     return (f"{word}[{count}]" if count else word), value
+
+
+def choices(owner: Any, key: str) -> list[str]:
+    """Return the words that a choice can be set to now. Many choices depend on other settings, and
+    Blender lists those only when it refuses a word."""
+    try:
+        setattr(owner, key, "")
+    except TypeError as error:
+        return re.findall("'([^']*)'", str(error).partition("not found in")[2])
+    return []
 
 
 def plain(value: Any) -> Any:

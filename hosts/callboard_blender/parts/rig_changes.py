@@ -16,7 +16,7 @@ from callboard_blender.parts.curves import drivers_of, drives_of, resolves
 from callboard_blender.parts.data_blocks import DataBlocks, drivers
 
 #: Kinds of data that a driver can read, with Blender's words for them.
-_READ = {
+READ = {
     "objects": "OBJECT",
     "scenes": "SCENE",
     "materials": "MATERIAL",
@@ -50,19 +50,19 @@ class RigChanges:
         """Change what one variable of a driver reads, or the driver's expression. Return the driver
         and the datablock that it belongs to."""
         curve, holder = _driver(of, drives)
-        _refuse_foreign(holder)
+        refuse_foreign(holder)
         read = None if target is None else self._blocks.find(target_kind, target)
         self._changes.touch()
         if target is not None or property is not None:
-            _read(_variable(curve, variable), read, _READ[target_kind], property)
+            _read(_variable(curve, variable), read, READ[target_kind], property)
         if formula is not None:
-            _express(curve.driver, formula)
+            express(curve.driver, formula)
         self._changed(holder)
         return curve, holder
 
     def remove_driver(self, of: str, drives: str) -> None:
         curve, holder = _driver(of, drives)
-        _refuse_foreign(holder)
+        refuse_foreign(holder)
         self._changes.touch()
         curve.id_data.animation_data.drivers.remove(curve)
         self._changed(holder)
@@ -133,13 +133,13 @@ def _driver(of: str, drives: str) -> tuple[Any, Any]:
     fitting = [each for each in known if drives in (drives_of(each[0]), each[0].data_path)]
     if not fitting:
         raise HostError(
-            f"'{of}' has no driver of '{drives}'; {_listed(drives_of(c) for c, _ in known)}"
+            f"'{of}' has no driver of '{drives}'; {listed(drives_of(c) for c, _ in known)}"
         )
     if len(fitting) > 1:
         also = {type(each[1]).__name__ for each in fitting}
         raise HostError(
             f"'{of}' has several drivers of '{drives}', so give drives with its index: "
-            f"{_listed(drives_of(c) for c, _ in fitting)}"
+            f"{listed(drives_of(c) for c, _ in fitting)}"
             if len(also) == 1
             else f"several things named '{of}' have a driver of '{drives}'; rename one of them with"
             " blender_data__rename"
@@ -147,12 +147,12 @@ def _driver(of: str, drives: str) -> tuple[Any, Any]:
     return fitting[0]
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     there = sorted(names)
     return f"it has: {', '.join(there)}" if there else "it has none"
 
 
-def _refuse_foreign(holder: bpy.types.ID) -> None:
+def refuse_foreign(holder: bpy.types.ID) -> None:
     if holder.library is not None or holder.override_library is not None:
         raise HostError(
             f"'{holder.name_full}' comes from another file, which decides about its drivers; change"
@@ -166,7 +166,7 @@ def _variable(curve: Any, name: str | None) -> Any:
         return variables[0]
     if name is None or name not in variables:
         why = f"no variable '{name}'" if name else "several variables, so give variable"
-        raise HostError(f"the driver of '{curve.data_path}' has {why}; {_listed(variables.keys())}")
+        raise HostError(f"the driver of '{curve.data_path}' has {why}; {listed(variables.keys())}")
     return variables[name]
 
 
@@ -196,7 +196,7 @@ def _read(variable: Any, read: Any, kind: str, property: str | None) -> None:
         )
 
 
-def _express(driver: Any, formula: str) -> None:
+def express(driver: Any, formula: str) -> None:
     """Set the expression. Only what Blender evaluates by itself is allowed. It would run anything
     else as Python code, and this tool doesn't need the permission to run code."""
     before = driver.type, driver.expression
@@ -227,7 +227,7 @@ def _constraint(obj: bpy.types.Object, owner: Any, name: str) -> Any:
     held = [f"'{bone.name}'" for bone in bones if name in bone.constraints]
     hint = f"; give of_bone, which is one of {', '.join(held)}" if held and owner == obj else ""
     raise HostError(
-        f"'{owner.name}' has no constraint '{name}'; {_listed(owner.constraints.keys())}{hint}"
+        f"'{owner.name}' has no constraint '{name}'; {listed(owner.constraints.keys())}{hint}"
     )
 
 

@@ -40,7 +40,7 @@ class UnusedData:
         empty = _empty_collections(users) if empty_collections else set()
         loose = empty | _unused(users, empty, fake_users=False)
         doomed = loose if fake_users else empty | _unused(users, empty)
-        told = _by_kind(doomed), _by_kind(loose - doomed)
+        told = by_kind(doomed), by_kind(loose - doomed)
         if not dry_run:
             self._remove(doomed)
         return told
@@ -68,7 +68,7 @@ class UnusedData:
                 raise HostError(f"'{each.name_full}' is linked; blender_data__purge removes it")
         data = {each.data for each in doomed if kind == "objects" and each.data} & unused
         data = with_keys(each for each in data if not each.use_fake_user)
-        told = sorted(each.name_full for each in doomed), _by_kind(data)
+        told = sorted(each.name_full for each in doomed), by_kind(data)
         self._remove(doomed | data)
         return told
 
@@ -121,7 +121,7 @@ def _unused(users: Any, gone: Collection[Any], fake_users: bool = True) -> set[A
     return everything - reached - set(gone)
 
 
-def _by_kind(blocks: set[Any]) -> Names:
+def by_kind(blocks: set[Any]) -> Names:
     names = {
         kind: sorted(each.name_full for each in data if each in blocks)
         for kind, data in collections()

@@ -20,10 +20,15 @@ from callboard_blender.application.names import (
     view_layer,
 )
 from callboard_blender.application.unique_names import refuse_miscounted
+from callboard_blender.parts.curve_changes import CurveChanges
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.parts.data_blocks import DataBlocks
+from callboard_blender.parts.local_data import LocalData
+from callboard_blender.parts.new_drivers import NewDrivers
 from callboard_blender.parts.node_changes import NodeChanges
+from callboard_blender.parts.packed_files import PackedFiles
 from callboard_blender.parts.rig_changes import RigChanges
+from callboard_blender.parts.scene_settings import SceneSettings
 from callboard_blender.parts.unused_data import UnusedData
 from callboard_blender.ports.edit import home
 
@@ -33,11 +38,16 @@ _HIDING = ("hide_viewport", "hide_render")
 class BlenderStructure:
     def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
-        #: What the skills ``blender-data`` and ``blender-nodes`` change.
+        #: What the skills of this package change.
         self.blocks = DataBlocks(changes)
         self.unused = UnusedData(changes, self.blocks)
         self.rigs = RigChanges(changes, self.blocks)
+        self.curves = CurveChanges(changes)
+        self.local = LocalData(changes)
+        self.packed = PackedFiles(changes)
+        self.new_drivers = NewDrivers(changes, self.blocks)
         self.nodes = NodeChanges(changes, self.blocks)
+        self.settings = SceneSettings(changes, self.blocks)
 
     def new(self) -> None:
         self._changes.touch()

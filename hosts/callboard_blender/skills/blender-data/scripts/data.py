@@ -17,6 +17,7 @@ from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driver_json, drives_of
 from callboard_blender.parts.data_blocks import collections, drivers
 from callboard_blender.parts.node_facts import differences
+from callboard_blender.parts.property_values import plain
 from callboard_blender.parts.unused_data import scenes_of
 
 #: Maximum number of names in an answer for each kind, of users of a datablock, and of differences.
@@ -182,6 +183,39 @@ def set_driver(ctx: Any, of: str, drives: str, **asked: str) -> Json:
     target = asked.get("target")
     expect(target is None or target in entry["uses"], "the target", target, entry["uses"])
     return {"changed": [entry["of"]], "driver": entry, "verified": True}
+
+
+def add_driver(
+    ctx: Any,
+    of: str,
+    drives: str,
+    variables: Sequence[Json],
+    kind: str = "objects",
+    type: str = "scripted",
+    formula: str | None = None,
+) -> Json:
+    ctx.port("scene.mutate")
+    if type != "scripted" and formula is not None:
+        raise WrongArgument("only a scripted driver has a formula")
+    if type == "scripted" and formula is None and len(variables) > 1:
+        raise WrongArgument("give formula, or a type that joins the variables, such as sum")
+    maker = ctx.port("structure").new_drivers
+    curve, holder, value = maker.add(kind, of, drives, variables, type, formula)
+    entry = driver_json(curve, holder)
+    expect(entry["valid"], "the driver", "working", entry.get("why"))
+    told = [each["name"] for each in entry["variables"]]
+    asked = [each["name"] for each in variables]
+    expect(told == asked, "the variables", asked, told)
+    answer: Json = {
+        "changed": [entry["of"]],
+        "driver": entry,
+        "value": plain(value),
+        "verified": True,
+    }
+    if isinstance(holder, bpy.types.Object):
+        return answer
+    users = bpy.data.user_map(subset={holder}).get(holder, ())
+    return {**answer, "used_by": sorted(each.name_full for each in users)[:_MOST]}
 
 
 def remove_driver(ctx: Any, of: str, drives: str) -> Json:

@@ -1,0 +1,112 @@
+"""The tools of the ``blender-animation`` skill."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from callboard.content import Json
+from callboard.errors import WrongArgument
+from callboard.skill import alike, expect
+from callboard_blender.parts.curve_changes import curve_json
+
+#: Maximum number of curves that an answer to a change describes.
+_MOST = 50
+
+
+def list_curves(
+    ctx: Any, name: str, modified: bool = False, offset: int = 0, limit: int = 200
+) -> Json:
+    named = ctx.port("structure").curves.named(name)
+    fitting = [(label, each) for label, each in named.items() if not modified or each.modifiers]
+    page = fitting[offset : offset + limit]
+    return {"curves": [curve_json(*each) for each in page], "total": len(fitting)}
+
+
+def add_modifier(
+    ctx: Any,
+    name: str,
+    type: str,
+    values: Json | None = None,
+    curves: Sequence[str] = (),
+    bones: Sequence[str] = (),
+) -> Json:
+    ctx.port("scene.mutate")
+    before = _modifiers(ctx, name)
+    changed = ctx.port("structure").curves.add_modifier(name, curves, bones, type, values or {})
+    now = _modifiers(ctx, name)
+    for label in changed:
+        expect(len(now[label]) == len(before[label]) + 1, f"modifiers of {label}", "more", "not")
+        _expect_values(label, values or {}, type, now[label])
+    return _told(ctx, name, changed)
+
+
+def set_modifier(
+    ctx: Any,
+    name: str,
+    type: str,
+    values: Json,
+    number: int | None = None,
+    curves: Sequence[str] = (),
+    bones: Sequence[str] = (),
+) -> Json:
+    ctx.port("scene.mutate")
+    editor = ctx.port("structure").curves
+    changed = editor.set_modifier(name, curves, bones, type, number, values)
+    now = _modifiers(ctx, name)
+    for label in changed:
+        _expect_values(label, values, type, now[label])
+    return _told(ctx, name, changed)
+
+
+def remove_modifier(
+    ctx: Any,
+    name: str,
+    type: str,
+    number: int | None = None,
+    curves: Sequence[str] = (),
+    bones: Sequence[str] = (),
+) -> Json:
+    ctx.port("scene.mutate")
+    before = _modifiers(ctx, name)
+    changed = ctx.port("structure").curves.remove_modifier(name, curves, bones, type, number)
+    now = _modifiers(ctx, name)
+    for label in changed:
+        expect(len(now[label]) == len(before[label]) - 1, f"modifiers of {label}", "fewer", "not")
+    return _told(ctx, name, changed)
+
+
+def move_keys(
+    ctx: Any,
+    name: str,
+    offset: float = 0,
+    scale: float = 1,
+    pivot: float | None = None,
+    curves: Sequence[str] = (),
+    bones: Sequence[str] = (),
+) -> Json:
+    ctx.port("scene.mutate")
+    if offset == 0 and scale == 1:
+        raise WrongArgument("give offset or scale")
+    told = ctx.port("structure").curves.move_keys(name, curves, bones, offset, scale, pivot)
+    return {"changed": [name], **told, "verified": True}
+
+
+def _modifiers(ctx: Any, name: str) -> dict[str, Any]:
+    named = ctx.port("structure").curves.named(name)
+    return {label: curve_json(label, each)["modifiers"] for label, each in named.items()}
+
+
+def _expect_values(label: str, asked: Json, kind: str, modifiers: Sequence[Json]) -> None:
+    """Check that one of the modifiers of this type has the values."""
+    for key, value in asked.items():
+        actual = [each[key] for each in modifiers if each["type"] == kind]
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        right = any(alike(value, one) if number else value == one for one in actual)
+        expect(right, f"{key} of {label}", value, actual)
+
+
+def _told(ctx: Any, name: str, changed: Sequence[str]) -> Json:
+    named = ctx.port("structure").curves.named(name)
+    described = [curve_json(label, named[label]) for label in changed[:_MOST]]
+    return {"changed": [name], "curves": described, "count": len(changed), "verified": True}
