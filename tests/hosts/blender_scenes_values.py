@@ -90,22 +90,46 @@ def test_a_shader_that_is_not_shown_takes_no_colour(rig: Rig) -> None:
     assert near(list(unseen.inputs["Base Color"].default_value)[:3], [0, 1, 0])
 
 
-def test_what_refers_to_an_object_is_not_said_to_have_values_inside(rig: Rig) -> None:
+def test_what_refers_to_other_data_is_set_by_name_and_cleared(rig: Rig) -> None:
     import bpy
 
     rig.cube("Box")
     camera = rig.tool("cameras__create", name="Eye")["camera"]["path"]
+    empty = rig.tool("structure__create_empty", name="Spot")["object"]["path"]
 
-    def told(attribute: str) -> str:
-        asked: Any = {"name": camera, "attribute": attribute, "value": "Box"}
-        return refused(lambda: rig.tool("attributes__set", **asked))
+    def put(name: str, attribute: str, value: object) -> Any:
+        return rig.tool("attributes__set", name=name, attribute=attribute, value=value)
 
-    focus = told("data.dof.focus_object")
-    assert "refers to other data (object, now none)" in focus
-    assert "name a value inside it" not in focus
-    bpy.data.objects[camera].data.dof.focus_object = bpy.data.objects["Box"]
-    assert "now 'Box'" in told("data.dof.focus_object")
-    assert "scene__set_parent sets it" in told("parent")
+    told = put(camera, "data.dof.focus_object", "Box")
+    assert told["attribute"]["value"] == "Box"
+    assert told["attribute"]["refers_to"] == "objects"
+    focus = bpy.data.objects[camera].data.dof
+    assert focus.focus_object == bpy.data.objects["Box"]
+    put(camera, "data.dof.focus_object", None)
+    assert bpy.data.objects[camera].data.dof.focus_object is None
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert bpy.data.objects[camera].data.dof.focus_object == bpy.data.objects["Box"]
+    bpy.data.images.new("Plan", 2, 2)
+    assert put(empty, "data", "Plan")["attribute"]["refers_to"] == "images"
+    assert bpy.data.objects["Spot"].data == bpy.data.images["Plan"]
+    mirror = bpy.data.objects["Box"].modifiers.new("Mirror", "MIRROR")
+    put("Box", 'modifiers["Mirror"].mirror_object', "Spot")
+    assert mirror.mirror_object == bpy.data.objects["Spot"]
+    listed = rig.tool("attributes__list", name="Box", pattern="*mirror_object")["attributes"]
+    assert [each["value"] for each in listed] == ["Spot"]
+    group = bpy.data.collections.new("Set")
+    bpy.context.scene.collection.children.link(group)
+    group.objects.link(bpy.data.objects["Spot"])
+
+    def why(attribute: str, value: object, name: str = camera) -> str:
+        return refused(lambda: put(name, attribute, value))
+
+    assert "no 'Bax' among the objects" in why("data.dof.focus_object", "Bax")
+    assert "give a name, or null" in why("data.dof.focus_object", 3)
+    assert "can't show itself" in why("instance_collection", "Set", "Spot")
+    assert "scene__set_parent sets it" in why("parent", "Box")
     bpy.data.objects[camera].constraints.new("TRACK_TO")
-    assert "blender_data__set_constraint sets it" in told('constraints["Track To"].target')
-    assert "name a value inside it" in told("data.dof")
+    told = why('constraints["Track To"].target', "Box")
+    assert "blender_data__set_constraint sets it" in told
+    assert "name a value inside it" in why("data.dof", "Box")
+    assert "has no bone 'Arm'" in why("parent_bone", "Arm")

@@ -37,9 +37,11 @@ class AttributesPort(Protocol):
     def get(self, name: str, attribute: str) -> Json:
         """Return ``{path, attribute, type, value, writable}``, with ``type`` in the host's own
         words. A long list is cut after its first thousand elements, and ``count`` is its full
-        length. ``doubt`` is as in ``SceneReader``. Raises HostError when there is no such
+        length. ``refers_to`` is the kind of data that a reference names; its value is that name, or
+        None. ``doubt`` is as in ``SceneReader``. Raises HostError when there is no such
         attribute."""
 
     def set(self, name: str, attribute: str, value: object) -> str:
-        """Set the attribute, or add it to the object if there is none with that name. Return the
-        object's path. Raises HostError when the value doesn't fit."""
+        """Set the attribute, or add it to the object if there is none with that name. None clears a
+        reference, and is passed for nothing else. Return the object's path. Raises HostError when
+        the value doesn't fit."""

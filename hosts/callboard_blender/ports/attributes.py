@@ -18,6 +18,7 @@ from callboard_blender.application.linked_data import refuse_linked, refuse_link
 from callboard_blender.application.names import find, forget, view_layer
 from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.curves import curves_of, drivers_of
+from callboard_blender.parts.data_blocks import DataBlocks
 from callboard_blender.parts.property_values import converted, plain, type_of
 from callboard_blender.parts.transforms import component_of
 from callboard_blender.parts.world import doubt
@@ -70,8 +71,12 @@ class BlenderAttributes:
         place = _place(obj, attribute)
         if place.rna is None and not _has_own(place):
             raise AttributeNotFound(obj.name, attribute, self.names(name))
-        kind, value = type_of(place.owner, place.key, place.rna)
-        reported = plain(value)
+        if _refers(place.rna):
+            kind, value = place.rna.fixed_type.name.lower(), getattr(place.owner, place.key)
+            reported: Any = None if value is None else value.name_full
+        else:
+            kind, value = type_of(place.owner, place.key, place.rna)
+            reported = plain(value)
         why = _driven(obj, place) or _misplaced(obj, place)
         answer: Json = {
             "path": obj.name_full,
@@ -79,6 +84,7 @@ class BlenderAttributes:
             "type": kind,
             "value": reported,
             "writable": _refusal(place) is None,
+            **({"refers_to": _kind(place)} if _refers(place.rna) else {}),
             **({"doubt": why} if why else {}),
         }
         if not isinstance(reported, list) or len(value) <= MOST_ELEMENTS:
@@ -98,7 +104,12 @@ class BlenderAttributes:
             raise HostError(f"'{attribute}' can't be set here: {why}")
         if place.rna is None and not _has_own(place) and not _may_be_new(place):
             raise HostError(f"'{attribute}' can't be the name of a new attribute")
-        made = converted(value, place.owner, place.key, place.rna, attribute)
+        if _refers(place.rna):
+            made = self._referred(obj, place, value)
+        else:
+            made = converted(value, place.owner, place.key, place.rna, attribute)
+        if place.key == "parent_bone" and made:
+            _refuse_unknown_bone(obj, made)
         self._changes.touch()
         if place.of_data:
             own_data(obj)
@@ -120,6 +131,22 @@ class BlenderAttributes:
         forget()
         return str(obj.name_full)
 
+    def _referred(self, obj: bpy.types.Object, place: _Place, name: object) -> Any:
+        """Return the data with that name that the property is to refer to, or None."""
+        if name is None:
+            return None
+        kind = _kind(place)
+        if not isinstance(name, str):
+            raise HostError(f"'{place.key}' refers to {kind}; give a name, or null for none")
+        referred = DataBlocks(self._changes).find(kind, name)
+        if place.key == "instance_collection" and _shows(referred, obj):
+            raise HostError(f"'{referred.name}' contains '{obj.name}', which can't show itself")
+        # Blender's list of choices leaves such groups out, but a script could set one.
+        geometry = isinstance(place.owner, bpy.types.Modifier) and kind == "node_groups"
+        if geometry and referred.bl_idname != "GeometryNodeTree":
+            raise HostError(f"'{referred.name}' isn't a group of geometry nodes")
+        return referred
+
 
 def _misplaced(obj: bpy.types.Object, place: _Place) -> str | None:
     """Return why the value, if it is a part of the transform, isn't what places the object."""
@@ -133,7 +160,8 @@ def _misplaced(obj: bpy.types.Object, place: _Place) -> str | None:
 
 def _reported(owner: Any, before: str) -> Iterator[str]:
     for prop in owner.bl_rna.properties:
-        if prop.identifier in _BARRED or prop.type in ("POINTER", "COLLECTION"):
+        pointer = prop.type == "POINTER" and not (_refers(prop) and not prop.is_readonly)
+        if prop.identifier in _BARRED or pointer or prop.type == "COLLECTION":
             continue
         yield f"{before}{prop.identifier}"
     if isinstance(owner, bpy.types.ID):
@@ -207,8 +235,9 @@ def _inside(owner: Any, rest: str, walked: str, attribute: str) -> _Place:
 def _last(owner: Any, step: tuple[str, str], walked: str, of_data: bool, attribute: str) -> _Place:
     word, key = step
     if word and (prop := owner.bl_rna.properties.get(word)) is not None:
-        if word in _BARRED or prop.type in ("POINTER", "COLLECTION"):
-            raise HostError(f"'{attribute}' {_no_value(owner, word, prop)}")
+        pointer = prop.type == "POINTER" and not _refers(prop)
+        if word in _BARRED or pointer or prop.type == "COLLECTION":
+            raise HostError(f"'{attribute}' isn't a single value; name a value inside it")
         return _Place(owner, word, prop, f"{walked}.{word}".removeprefix("."), of_data)
     key = key or word
     if not isinstance(owner, (bpy.types.ID, bpy.types.Modifier)):
@@ -216,16 +245,48 @@ def _last(owner: Any, step: tuple[str, str], walked: str, of_data: bool, attribu
     return _Place(owner, key, None, f'{walked}["{key}"]', of_data)
 
 
-def _no_value(owner: Any, word: str, prop: Any) -> str:
-    """Return why this property isn't an attribute, for a message."""
-    kind = prop.fixed_type.identifier if prop.type == "POINTER" else ""
-    if word in _BARRED or not issubclass(getattr(bpy.types, kind, object), bpy.types.ID):
-        return "isn't a single value; name a value inside it"
-    there = getattr(owner, word)
-    now = f"now '{there.name_full}'" if there is not None else "now none"
-    tool = _SETS.get((prop.identifier, isinstance(owner, bpy.types.Constraint)))
-    instead = f"{tool} sets it" if tool else "script__execute can set it, attributes__set can't"
-    return f"refers to other data ({prop.fixed_type.name.lower()}, {now}); {instead}"
+def _refers(rna: Any) -> bool:
+    """Return whether the property refers to a datablock."""
+    if rna is None or rna.type != "POINTER":
+        return False
+    kind = getattr(bpy.types, rna.fixed_type.identifier, object)
+    return issubclass(kind, bpy.types.ID)
+
+
+def _kind(place: _Place) -> str:
+    """Return the kind of data that the property refers to, such as ``objects``."""
+    wanted, now = place.rna.fixed_type.identifier, getattr(place.owner, place.key)
+    if wanted == "ID" and getattr(place.owner, "type", "") == "EMPTY":
+        wanted = "Image"
+    elif wanted == "ID" and now is not None:
+        # A light's own type is the kind of light.
+        wanted = next(each.__name__ for each in type(now).__mro__ if each.__base__ is bpy.types.ID)
+    for prop in bpy.data.bl_rna.properties:
+        if prop.type == "COLLECTION" and prop.fixed_type.identifier == wanted != "ID":
+            return str(prop.identifier)
+    raise HostError(f"'{place.key}' refers to data that can't be named here")
+
+
+def _shows(collection: Any, obj: bpy.types.Object) -> bool:
+    """Return whether the collection contains the object, or shows instances of one that does. Such
+    an object as its own instance would crash Blender."""
+    seen, waiting = set(), [collection]
+    while waiting:
+        shown = waiting.pop()
+        if shown is not None and shown not in seen:
+            seen.add(shown)
+            members = set(shown.all_objects)
+            if obj in members:
+                return True
+            waiting += {each.instance_collection for each in members}
+    return False
+
+
+def _refuse_unknown_bone(obj: bpy.types.Object, name: str) -> None:
+    bones = obj.parent.data.bones if obj.parent and obj.parent.type == "ARMATURE" else {}
+    if name not in bones:
+        known = ", ".join(bones.keys()) or "none"
+        raise HostError(f"the parent of '{obj.name}' has no bone '{name}'; it has: {known}")
 
 
 def _steps(attribute: str) -> list[tuple[str, str]]:
@@ -284,7 +345,9 @@ def _refusal(place: _Place) -> str | None:
         return "it is callboard's own" if place.key.startswith(_OURS) else None
     if place.rna.is_readonly or place.owner.is_property_readonly(place.key):
         return "Blender computes it, or makes it read-only"
-    if place.rna.subtype in _FILES:
+    if tool := _SETS.get((place.key, isinstance(place.owner, bpy.types.Constraint))):
+        return f"{tool} sets it"
+    if place.rna.type != "POINTER" and place.rna.subtype in _FILES:
         return "it names a file; use a tool for files"
     if place.key == "name":
         return "use scene__rename to rename objects; other names stay, because references use them"
