@@ -78,6 +78,8 @@ BLOCKS = {"FLOAT", "INT", "BOOLEAN"}
 WEIGHED = 20_000
 DEPTH = 9
 
+#: Where nodes are.
+_TREES = r"\w+NodeTree|\w+\.node_tree"
 #: The purposes of tools: a pattern for their names, and a pattern for the values that such tools
 #: may remove from existing datablocks, or change in linked datablocks and outside of the scene.
 MAY = {
@@ -104,6 +106,14 @@ MAY = {
     "blender_data__(replace|purge)": "",
     # What is linked ends, because its local copy takes its place.
     "blender_files__make_local": "",
+    # A node may get other sockets, and what passes through it if it is muted changes.
+    "blender_nodes__.*": rf"({_TREES})\.?(nodes|links|interface|inputs|outputs|animation_data)",
+    # Blender removes the keys of a removed node.
+    "blender_nodes__remove": r"Action\..*(fcurves|groups)",
+    "blender_nodes__set_modifier": r"Object\.modifiers\b.*(\['|properties)",
+    "blender_nodes__(set|remove)_socket|blender_nodes__replace_group": (
+        r"Object\.modifiers\b.*(\['|properties|node_group)"
+    ),
     "structure__(create|add_to)_group": (
         r"Collection\.(objects|collection_objects)"
         # The scene's own collection, which is first read as a part of the view layer.
@@ -506,10 +516,56 @@ class Stage:
             "geometry": meshes,
             "blender_modelling": meshes,
             ".modifier": sorted({each.name for obj in shown for each in obj.modifiers}),
+            **self._of_nodes(),
             ".start": [0, 1],
             ".end": [5, 12],
             ".interpolation": ["constant", "linear", "smooth"],
             ".attribute": ["made", *sorted({key for obj in shown for key, _ in obj.items()})],
+        }
+
+    def _of_nodes(self) -> dict[str, list[Any]]:
+        """Return values for the arguments of tools for nodes."""
+        groups = [each.name_full for each in bpy.data.node_groups] or ["Nothing"]
+        trees = [(each.name_full, each.node_tree) for each in bpy.data.materials if each.node_tree]
+        trees += [(each.name_full, each) for each in bpy.data.node_groups]
+        links = [
+            {
+                "from": each.from_node.name,
+                "output": each.from_socket.name,
+                "to": each.to_node.name,
+                "input": each.to_socket.name,
+            }
+            for _, tree in trees
+            for each in tree.links
+        ]
+        crossed = [
+            {**one, **{k: two[k] for k in ("to", "input")}} for one in links for two in links
+        ]
+        nodes = sorted({each.name for _, tree in trees for each in tree.nodes}) or ["Nothing"]
+        return {
+            ".tree": [name for name, _ in trees] or ["Nothing"],
+            ".trees": [[name] for name, _ in trees] or [["*"]],
+            ".kind": ["materials", "node_groups"],
+            ".group": groups,
+            ".by": groups,
+            ".socket": ["Amount", "Color", "Geometry", "More"],
+            "blender_nodes__add.nodes": [
+                [{"type": "Noise Texture", "inputs": {"Scale": 9}}],
+                [{"type": "Group", "properties": {"node_tree": groups[0]}}],
+                [{"type": "Math", "name": "Made"}, {"type": "NodeReroute"}],
+            ],
+            "blender_nodes__set.nodes": [["*"], *([each] for each in nodes)],
+            "blender_nodes__remove.nodes": [[each] for each in nodes],
+            "blender_nodes__set.type": ["Bump", "Group", "Principled BSDF"],
+            "blender_nodes__set.inputs": [{"Amount": 0.25}, {"Roughness": 0.3}, {"Scale": 7}],
+            "blender_nodes__set.properties": [{"invert": True}, {"node_tree": groups[-1]}],
+            "blender_nodes__set.uses": groups,
+            "blender_nodes__set_modifier.inputs": [{"Amount": 0.25}, {"More": 1}],
+            "blender_nodes__set_modifier.modifier": ["*"],
+            "blender_nodes__link.links": [[each] for each in crossed[:200]] or [[]],
+            "blender_nodes__unlink.links": [[each] for each in links] or [[]],
+            "blender_nodes__set_socket.type": ["float", "int", "color", "geometry"],
+            "blender_nodes__set_socket.default": [0.25, 1, "#80ff20"],
         }
 
     def harm(

@@ -282,6 +282,25 @@ def test_a_value_with_keys_and_linked_trees_are_refused(rig: Rig) -> None:
     node = bpy.data.materials["Own"].node_tree.nodes["Group"]
     node.inputs["Amount"].keyframe_insert("default_value", frame=1)
     assert "keys or a driver" in refused(lambda: rig.tool("blender_nodes__set", **asked))
+    told = rig.tool("blender_nodes__remove", tree="Own", nodes=["Group"])
+    assert told["lost"] == ["keys of Group: inputs[0].default_value"]
+
+
+def test_keys_of_an_input_do_not_move_to_another_input(rig: Rig) -> None:
+    import bpy
+
+    group = _wear()
+    node = _worn("Red", group, 0.25).nodes["Group"]
+    node.inputs["Tint"].keyframe_insert("default_value", frame=1)
+    asked = {"group": "Wear", "socket": "Amount"}
+    why = refused(lambda: rig.tool("blender_nodes__remove_socket", **asked))
+    assert "keys or a driver decide about 'Tint' of 'Group' in 'Red'" in why
+    new = bpy.data.node_groups["Wear"].copy()
+    new.name = "Wear 2"
+    asked = {"group": "Wear", "by": "Wear 2"}
+    new.interface.move(new.interface.items_tree["Tint"], 0)
+    why = refused(lambda: rig.tool("blender_nodes__replace_group", **asked))
+    assert "would then decide about another input" in why
 
 
 def test_another_group_keeps_values_and_links_by_their_names(rig: Rig) -> None:
@@ -315,3 +334,145 @@ def test_another_group_keeps_values_and_links_by_their_names(rig: Rig) -> None:
     assert told["lost"] == ["the value of Density of 'Made' of 'Rock'"]
     (entry,) = rig.tool("blender_nodes__find", uses="New")["modifiers"]
     assert entry["inputs"] == {"Seed": 3, "Size": 0}
+
+
+def test_the_alpha_of_a_picture_is_connected(rig: Rig) -> None:
+    tree, shader, node = _leaf()
+    alpha = {"from": "leaf picture", "output": "Alpha", "to": shader.name, "input": "Alpha"}
+    color = {**alpha, "output": "Color", "input": "Base Color"}
+    told = rig.tool("blender_nodes__link", tree="Leaf", links=[alpha, color])
+    assert told["links"] == [{**alpha, "from": node.name}, {**color, "from": node.name}]
+    assert shader.inputs["Alpha"].links[0].from_socket == node.outputs["Alpha"]
+    told = rig.tool("blender_nodes__link", tree="Leaf", links=[{**alpha, "input": "Base Color"}])
+    assert told["replaced"] == [{**color, "from": node.name}]
+    for change, reason in (
+        ({"from": "leaf"}, "its nodes are: 'Principled BSDF'"),
+        ({"output": "Alfa"}, "its outputs are: 'Color', 'Alpha'"),
+        ({"input": "Opacity"}, "'Base Color', 'Metallic'"),
+    ):
+        asked = [{**alpha, **change}]
+        why = refused(lambda a=asked: rig.tool("blender_nodes__link", tree="Leaf", links=a))
+        assert reason in why
+    told = rig.tool("blender_nodes__unlink", tree="Leaf", links=[{"from": node.name}])
+    assert (len(told["removed"]), len(tree.links)) == (2, 1)
+    why = refused(
+        lambda: rig.tool("blender_nodes__unlink", tree="Leaf", links=[{"to": shader.name}])
+    )
+    assert why.endswith("are: none")
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+
+
+def test_a_link_that_blender_marks_as_invalid_is_refused_and_undone(rig: Rig) -> None:
+    import bpy
+
+    tree, shader = _material("Loop")
+    for name in ("First", "Second"):
+        tree.nodes.new("ShaderNodeMath").name = name
+    first, second = tree.nodes["First"], tree.nodes["Second"]
+    tree.links.new(first.outputs[0], second.inputs[0])
+    tree.links.new(second.outputs[0], shader.inputs["Roughness"])
+    before = {(each.from_node.name, each.to_node.name) for each in tree.links}
+    name = shader.name  # After a call was undone, the node is another one.
+    for link, reason in (
+        ({"from": "Second", "to": "First", "input": "Value"}, "would make a loop"),
+        ({"from": name, "to": "First", "input": "Value"}, "shader doesn't become value"),
+    ):
+        why = refused(lambda e=link: rig.tool("blender_nodes__link", tree="Loop", links=[e]))
+        assert reason in why
+        links = bpy.data.materials["Loop"].node_tree.links
+        assert {(each.from_node.name, each.to_node.name) for each in links} == before
+        assert all(each.is_valid for each in links)
+
+
+def test_nodes_are_added_with_values_and_links_and_removed(rig: Rig) -> None:
+    import bpy
+
+    _wear()
+    tree, shader = _material("Red")
+    told = rig.tool(
+        "blender_nodes__add",
+        tree="Red",
+        nodes=[
+            {"type": "Noise Texture", "name": "Grain", "inputs": {"Scale": 30}},
+            {"type": "ShaderNodeHueSaturation", "name": "Shift", "label": "shift"},
+            {"type": "Group", "properties": {"node_tree": "Wear"}, "inputs": {"Amount": 0.25}},
+        ],
+        links=[
+            {"from": "Grain", "output": "Color", "to": "Shift", "input": "Color"},
+            {"from": "Shift", "to": shader.name, "input": "Base Color"},
+        ],
+    )
+    grain, shift, group = told["nodes"]
+    assert (grain["inputs"]["Scale"], grain["reaches_output"]) == (30, True)
+    assert shift["inputs"]["Color"] == {"from": "Grain", "output": "Color"}
+    assert (group["properties"], group["inputs"]["Amount"]) == ({"node_tree": "Wear"}, 0.25)
+    assert tree.nodes["Grain"].location.x < tree.nodes["Shift"].location.x < shader.location.x
+    for type, reason in (("Mesh Line", "can't have"), ("Nois Texture", "did you mean Noise Text")):
+        asked = [{"type": type}]
+        why = refused(lambda a=asked: rig.tool("blender_nodes__add", tree="Red", nodes=a))
+        assert reason in why
+    inside = [{"type": "Group", "properties": {"node_tree": "Wear"}}]
+    why = refused(lambda: rig.tool("blender_nodes__add", tree="Wear", nodes=inside))
+    assert "inside itself" in why
+    told = rig.tool("blender_nodes__remove", tree="Red", nodes=["shift"], reconnect=True)
+    assert told["removed"] == ["Shift"]
+    links = bpy.data.materials["Red"].node_tree.links
+    pairs = {(each.from_node.name, each.to_node.name) for each in links}
+    assert ("Grain", "Principled BSDF") in pairs
+    assert "no node 'Shift'" in refused(
+        lambda: rig.tool("blender_nodes__remove", tree="Red", nodes=["Shift"])
+    )
+
+
+def test_a_groups_default_says_who_keeps_another_value(rig: Rig) -> None:
+    import bpy
+
+    group = _wear()
+    for name, amount in (("Red", 0.25), ("Blue", 0.5)):
+        _worn(name, group, amount)
+    asked: Any = {"group": "Wear", "socket": "Amount"}
+    told = rig.tool("blender_nodes__set_socket", **asked, default=0.5, min=0, max=1)
+    assert told["socket"] == {
+        **{"name": "Amount", "type": "NodeSocketFloat"},
+        **{"default": 0.5, "min": 0, "max": 1},
+    }
+    assert told["kept"] == [{"of": "Red", "node": "Group", "value": 0.25}]
+    assert told["used_by"] == {"materials": ["Blue", "Red"]}
+    told = rig.tool("blender_nodes__set_socket", **asked, default=0.75, everywhere=True)
+    assert told["set_in"] == ["Blue: Group", "Red: Group"]
+    assert "kept" not in told
+    red = bpy.data.materials["Red"].node_tree.nodes["Group"]
+    assert red.inputs["Amount"].default_value == 0.75
+    why = refused(lambda: rig.tool("blender_nodes__set_socket", **asked, default=2))
+    assert "must be from 0 to 1" in why
+    why = refused(lambda: rig.tool("blender_nodes__set", uses="Wear", inputs={"Amount": 2}))
+    assert "must be from 0 to 1" in why
+
+
+def test_inputs_of_a_group_are_added_renamed_and_removed(rig: Rig) -> None:
+    import bpy
+
+    group = _scatter()
+    rig.cube("Rock").modifiers.new("Scattered", "NODES").node_group = group
+    asked: Any = {"group": "Scatter", "socket": "Seed"}
+    told = rig.tool("blender_nodes__set_socket", **asked, type="int", default=7, description="Any")
+    assert told["socket"]["description"] == "Any"
+    assert told["set_in"] == ["Rock: Scattered"]
+    rig.tool("blender_nodes__set_socket", **asked, new_name="Chance")
+    (modifier,) = rig.tool("blender_nodes__find", uses="Scatter")["modifiers"]
+    assert modifier["inputs"]["Chance"] == 7
+    why = refused(lambda: rig.tool("blender_nodes__set_socket", **asked, default=1))
+    assert "'Geometry', 'Density', 'Count', 'Thing', 'Chance'" in why
+    taken: Any = {"group": "Scatter", "socket": "Chance", "new_name": "Count"}
+    why = refused(lambda: rig.tool("blender_nodes__set_socket", **taken))
+    assert "another input 'Count'" in why
+    told = rig.tool("blender_nodes__remove_socket", group="Scatter", socket="Density")
+    assert told["lost"] == ["Scatter: Group Input to Combine XYZ"]
+    assert told["inputs"] == ["Geometry", "Count", "Thing", "Chance"]
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    rig.tool("blender_nodes__set_modifier", objects=["Rock"], inputs={"Density": 5, "Chance": 1})
+    assert round(_height(bpy.data.objects["Rock"])) in (4, 5)
+    why = refused(
+        lambda: rig.tool("blender_nodes__set_socket", group="Scatter", socket="A", type="shader")
+    )
+    assert "can't have an input of the type 'shader'" in why

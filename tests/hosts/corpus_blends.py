@@ -72,6 +72,43 @@ def drawn(scene: Any) -> None:
         frame.strokes.new().points.add(3)
 
 
+def offered(group: Any, name: str, direction: str, kind: str) -> None:
+    """Add a socket to a node group."""
+    if hasattr(group, "interface"):
+        group.interface.new_socket(name, in_out=direction, socket_type=f"NodeSocket{kind}")
+    else:
+        getattr(group, f"{direction.lower()}s").new(f"NodeSocket{kind}", name)
+
+
+def grouped(name: str, tree: str, through: str) -> Any:
+    """Return a node group with an amount, which lets ``through`` pass."""
+    made = bpy.data.node_groups.new(name, tree)
+    offered(made, through, "INPUT", through)
+    offered(made, "Amount", "INPUT", "Float")
+    offered(made, through, "OUTPUT", through)
+    before, after = made.nodes.new("NodeGroupInput"), made.nodes.new("NodeGroupOutput")
+    made.links.new(before.outputs[0], after.inputs[0])
+    return made
+
+
+def with_nodes(material: Any, obj: Any) -> None:
+    """Add node groups, used by a material and an object, and a muted node."""
+    tree = material.node_tree
+    worn = tree.nodes.new("ShaderNodeGroup")
+    worn.node_tree = grouped("Wear", "ShaderNodeTree", "Color")
+    grouped("Wear 2", "ShaderNodeTree", "Color").use_fake_user = True
+    noise, bump = tree.nodes.new("ShaderNodeTexNoise"), tree.nodes.new("ShaderNodeBump")
+    noise.name, bump.name, bump.mute = "Noise", "Bump", True
+    shader = next(each for each in tree.nodes if each.type == "BSDF_PRINCIPLED")
+    tree.links.new(noise.outputs[1], worn.inputs[0])
+    tree.links.new(worn.outputs[0], shader.inputs["Base Color"])
+    tree.links.new(bump.outputs[0], shader.inputs["Normal"])
+    worn.inputs["Amount"].keyframe_insert("default_value", frame=1)
+    obj.modifiers.new("Scatter", "NODES").node_group = grouped(
+        "Scatter", "GeometryNodeTree", "Geometry"
+    )
+
+
 library = empty()
 prop = put("Prop", mesh("Prop"), library)
 kept = bpy.data.collections.new("Kit")
@@ -101,6 +138,7 @@ box.modifiers.new("Hair", "PARTICLE_SYSTEM")
 material = bpy.data.materials.new("Look")
 material.use_nodes = True
 box.data.materials.append(material)
+with_nodes(material, box)
 twin = put("Twin", box.data, scene)
 twin.constraints.new("COPY_LOCATION").target = box
 group = bpy.data.collections.new("Group")

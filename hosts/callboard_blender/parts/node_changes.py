@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -29,7 +30,7 @@ from callboard_blender.parts.node_trees import (
 from callboard_blender.parts.property_values import converted
 
 #: Properties that name files, which other tools set within the workspace's rules.
-_FILES = ("FILE_PATH", "DIR_PATH", "FILE_NAME")
+FILES = ("FILE_PATH", "DIR_PATH", "FILE_NAME")
 #: The largest number for an input that has no limit of its own. Counts of parts beyond that make
 #: Blender run out of memory.
 _MOST_PARTS = 1_000_000
@@ -94,7 +95,7 @@ class NodeChanges:
         rna = owner.bl_rna.properties[key]
         if rna.type == "POINTER":
             return self._named(value, rna, what)
-        if rna.type == "STRING" and rna.subtype in _FILES:
+        if rna.type == "STRING" and rna.subtype in FILES:
             raise HostError(f"'{what}' names a file, which these tools don't set")
         if rna.subtype == "COLOR" and isinstance(value, list) and len(value) == 3:
             value = [*value, 1.0][: rna.array_length]
@@ -159,6 +160,7 @@ class NodeChanges:
         """Let a node use another group. Keep its values and links by the names of the sockets.
         Return those that the other group doesn't have."""
         refuse_unfit(tree, group)
+        refuse_shifted(tree, node, [each.name for each in interface_of(group, "input").values()])
         links = tree.tree.links
         before = sockets_of(node, "inputs")
         values = {name: _copied(each) for name, each in before.items() if not each.is_linked}
@@ -210,7 +212,7 @@ class NodeChanges:
         if any(each.data_path == path for each in (*curves_of(obj), *drivers_of(obj))):
             raise HostError(f"keys or a driver decide about '{what}'; remove those first")
         wanted = self.value(value, item, "default_value", what)
-        _require_range(item, wanted, what)
+        require_range(item, wanted, what)
         try:
             if own is not None:
                 getattr(own, key).type = "VALUE"
@@ -321,6 +323,29 @@ def modifier_input(modifier: Any, name: str) -> Any:
     return fitting[0]
 
 
+def moved_paths(tree: Any, node: Any) -> list[str]:
+    """Return the paths within a node that have keys or drivers, such as
+    ``inputs[1].default_value``."""
+    start = f"{node.path_from_id()}."
+    moving = (*curves_of(tree), *drivers_of(tree))
+    paths = [each.data_path for each in moving if each.data_path.startswith(start)]
+    return sorted({each.removeprefix(start) for each in paths})
+
+
+def refuse_shifted(tree: Tree, node: Any, names: Sequence[str]) -> None:
+    """Raise HostError if keys or drivers of the node's inputs would be those of other inputs once
+    its inputs have these names. Blender counts inputs there."""
+    now = [each.name for each in node.inputs]
+    for path in moved_paths(tree.tree, node):
+        number = re.match(r"inputs\[(\d+)\]", path)
+        at = int(number[1]) if number else None
+        if at is not None and at < len(now) and [now[at]] != list(names[at : at + 1]):
+            raise HostError(
+                f"keys or a driver decide about '{now[at]}' of '{node.name}' in '{tree.name}', and"
+                " would then decide about another input; remove those first"
+            )
+
+
 def refuse_unfit(tree: Tree, group: Any) -> None:
     """Raise HostError unless the group can be in the tree."""
     if group.bl_idname != tree.tree.bl_idname:
@@ -369,10 +394,10 @@ def _within(node: Any, socket: Any, what: str) -> None:
             None,
         )
         if item is not None:
-            _require_range(item, socket.default_value, what)
+            require_range(item, socket.default_value, what)
 
 
-def _require_range(item: Any, value: Any, what: str) -> None:
+def require_range(item: Any, value: Any, what: str) -> None:
     if not hasattr(item, "min_value"):
         return
     low, high = item.min_value, item.max_value
@@ -386,7 +411,10 @@ def _require_range(item: Any, value: Any, what: str) -> None:
 def _refuse_moved(holder: Any, owner: Any, key: str, what: str) -> None:
     if getattr(holder, "animation_data", None) is None:
         return
-    path = owner.path_from_id(key)
+    try:
+        path = owner.path_from_id(key)
+    except ValueError:  # Nothing can move a group's own default.
+        return
     if any(each.data_path == path for each in (*curves_of(holder), *drivers_of(holder))):
         raise HostError(f"keys or a driver decide about '{what}'; remove those first")
 

@@ -216,6 +216,20 @@ def _by_name(sockets: Iterable[Any]) -> dict[str, Any]:
     return {each.name if count[each.name] == 1 else each.identifier: each for each in known}
 
 
+def node_named(tree: Tree, name: str) -> Any:
+    """Return the node with that name, or the only one with that label. Raises HostError."""
+    nodes = tree.tree.nodes
+    node = nodes.get(name)
+    labelled = [] if node else [each for each in nodes if each.label == name]
+    if node is None and len(labelled) != 1:
+        known = [each.name for each in nodes]
+        near = nearest_names(name, known)
+        names = [*near, *(each for each in known if each not in near)]
+        why = "several nodes with the label" if labelled else "no node"
+        raise HostError(f"'{tree.name}' has {why} '{name}'; its nodes are: {listed(names)}")
+    return node or labelled[0]
+
+
 def fitting_nodes(
     tree: Tree, names: Sequence[str] | None, type: str | None, uses: str | None
 ) -> Iterator[Any]:

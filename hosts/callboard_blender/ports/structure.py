@@ -26,6 +26,7 @@ from callboard_blender.parts.data_blocks import DataBlocks
 from callboard_blender.parts.local_data import LocalData
 from callboard_blender.parts.new_drivers import NewDrivers
 from callboard_blender.parts.node_changes import NodeChanges
+from callboard_blender.parts.node_links import NodeLinks
 from callboard_blender.parts.packed_files import PackedFiles
 from callboard_blender.parts.rig_changes import RigChanges
 from callboard_blender.parts.scene_settings import SceneSettings
@@ -47,6 +48,7 @@ class BlenderStructure:
         self.packed = PackedFiles(changes)
         self.new_drivers = NewDrivers(changes, self.blocks)
         self.nodes = NodeChanges(changes, self.blocks)
+        self.links = NodeLinks(self.nodes)
         self.settings = SceneSettings(changes, self.blocks)
 
     def new(self) -> None:
