@@ -4,7 +4,7 @@ and node groups. Their sockets have the same names in all versions of Blender.""
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
@@ -13,7 +13,7 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
-from callboard.host import nearest_names
+from callboard.host import Json, nearest_names
 from callboard_blender.parts.data_blocks import collections
 from callboard_blender.parts.node_facts import used
 
@@ -118,13 +118,15 @@ def refuse_foreign(tree: Tree) -> None:
         )
 
 
-def users_of(chosen: Iterable[Tree]) -> dict[str, list[str]]:
+def users_of(chosen: Iterable[Tree], known: Mapping[Any, Any] | None = None) -> Json:
     """Return the names of what the trees are used by, by kind: what uses a group, also through
-    other groups, and the objects with a material."""
+    other groups, and the objects with a material. ``known`` is Blender's map of all users, for
+    several calls."""
     level = {each.owner for each in chosen}
     seen, users = set(level), defaultdict(list)
     while level:
-        level = {one for each in bpy.data.user_map(subset=level).values() for one in each} - seen
+        using = bpy.data.user_map(subset=level) if known is None else known
+        level = {one for each in level for one in using.get(each, ())} - seen
         seen |= level
         for each in level:
             if kind_of(each) not in _WINDOWS:

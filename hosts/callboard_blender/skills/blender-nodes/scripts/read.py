@@ -95,7 +95,8 @@ def find(
             yield
 
     yield from in_slices(search())
-    heads = [{**_head(tree), "used_by": users_of([tree])} for tree in concerned]
+    users = bpy.data.user_map() if concerned else {}
+    heads = [{**_head(tree), "used_by": users_of([tree], users)} for tree in concerned]
     answer: Json = {"nodes": page, "total": total, "trees": heads}
     with_group = [*modifiers_with(uses)] if uses and trees is None and kind is None else []
     answer["modifiers"] = [modifier_json(*each) for each in with_group[:limit]]
