@@ -80,6 +80,12 @@ DEPTH = 9
 
 #: Where nodes are.
 _TREES = r"\w+NodeTree|\w+\.node_tree"
+#: Tools that change nodes.
+NODE_TOOLS = [
+    *(f"blender_nodes__{each}" for each in ("add", "remove", "link", "unlink", "set")),
+    *(f"blender_nodes__{each}" for each in ("set_modifier", "set_socket", "remove_socket")),
+    "blender_nodes__replace_group",
+]
 #: The purposes of tools: a pattern for their names, and a pattern for the values that such tools
 #: may remove from existing datablocks, or change in linked datablocks and outside of the scene.
 MAY = {
@@ -542,13 +548,16 @@ class Stage:
             {**one, **{k: two[k] for k in ("to", "input")}} for one in links for two in links
         ]
         nodes = sorted({each.name for _, tree in trees for each in tree.nodes}) or ["Nothing"]
+        common: dict[str, list[Any]] = {
+            "tree": [name for name, _ in trees] or ["Nothing"],
+            "trees": [[name] for name, _ in trees] or [["*"]],
+            "kind": ["materials", "node_groups"],
+            "group": groups,
+            "by": groups,
+            "socket": ["Amount", "Color", "Geometry", "More"],
+        }
         return {
-            ".tree": [name for name, _ in trees] or ["Nothing"],
-            ".trees": [[name] for name, _ in trees] or [["*"]],
-            ".kind": ["materials", "node_groups"],
-            ".group": groups,
-            ".by": groups,
-            ".socket": ["Amount", "Color", "Geometry", "More"],
+            **{f"{tool}.{key}": common[key] for tool in NODE_TOOLS for key in common},
             "blender_nodes__add.nodes": [
                 [{"type": "Noise Texture", "inputs": {"Scale": 9}}],
                 [{"type": "Group", "properties": {"node_tree": groups[0]}}],
