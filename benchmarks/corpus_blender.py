@@ -509,6 +509,8 @@ class Stage:
     def pools(self) -> dict[str, list[Any]]:
         """Return the values from which arguments are drawn: object names by skill, and values by
         argument (``.argument``) or by tool and argument (``tool.argument``)."""
+        from callboard_blender.parts.curves import curves_of
+
         shown = list(bpy.context.scene.objects)
         meshes = [obj.name_full for obj in shown if obj.type == "MESH"] * 4
         meshes += [obj.name_full for obj in shown]
@@ -526,6 +528,16 @@ class Stage:
             ".start": [0, 1],
             ".end": [5, 12],
             ".interpolation": ["constant", "linear", "smooth"],
+            ".scenes": [[each.name for each in bpy.data.scenes], ["*"]],
+            "blender_animation": [obj.name_full for obj in shown if curves_of(obj)] or meshes,
+            ".bones": [[each.name] for obj in shown if obj.pose for each in obj.pose.bones],
+            "blender_animation__add_modifier.type": ["cycles", "noise", "limits"],
+            "blender_animation__add_modifier.values": [{"mute": True}, {}],
+            "blender_animation__set_modifier.values": [{"mute": True}, {"influence": 0.5}],
+            "blender_files__make_local.libraries": [[each.filepath] for each in bpy.data.libraries],
+            "blender_settings__set_render.engine": ["CYCLES", "BLENDER_WORKBENCH"],
+            "blender_settings__set_render.file_format": ["PNG", "JPEG", "OPEN_EXR"],
+            "blender_settings__set_view_layer.passes": [{"z": True, "mist": False}],
             ".attribute": ["made", *sorted({key for obj in shown for key, _ in obj.items()})],
         }
 

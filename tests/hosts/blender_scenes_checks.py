@@ -425,3 +425,26 @@ def test_a_scene_without_a_camera_is_told(rig: Rig) -> None:
     _mend(rig, told)
     assert bpy.context.scene.camera is not None
     assert _run(rig, "not_rendered") == []
+
+
+def test_empty_meshes_and_loose_parts_are_reported(rig: Rig) -> None:
+    import bpy
+
+    _mesh("Whole", _CORNERS, _BOX)
+    _mesh("Nothing", [], [])
+    _mesh("Points", _CORNERS, [])
+    _mesh("Stray", [*_CORNERS, (3.0, 0.0, 0.0), (4.0, 0.0, 0.0), (5.0, 0.0, 0.0)], _BOX)
+    mesh = bpy.data.objects["Stray"].data
+    mesh.edges.add(1)
+    mesh.edges[-1].vertices = (9, 10)
+    mesh.update()
+    bpy.data.objects["Points"].modifiers.new("Skin", "SKIN")
+    _mesh("Wire", _CORNERS, [])
+    told = {each["object"]: each["why"] for each in _run(rig, "empty_mesh")}
+    assert told == {
+        "Nothing": "its mesh has no vertices, so it isn't rendered",
+        "Wire": "its mesh has no faces (vertices: 8), so it isn't rendered",
+    }
+    (stray,) = _run(rig, "loose")
+    assert stray["object"] == "Stray"
+    assert stray["why"] == "vertices that belong to no edge: 1; edges of no face: 1"

@@ -97,21 +97,19 @@ def test_an_override_becomes_plain_data(rig: Rig) -> None:
     assert rig.reopened()["Cup"]["translate"][2] == 2
 
 
-def test_one_object_becomes_local_and_the_other_stays_linked(rig: Rig) -> None:
+def test_one_library_becomes_local_and_the_other_stays_linked(rig: Rig) -> None:
     import bpy
 
-    path = rig.library("kit.blend", lambda: _cup(rig))
-    for name in ("Cup", "Lid"):
-        bpy.context.scene.collection.objects.link(_linked(path, "objects", name))
-    told = rig.tool("blender_files__make_local", objects=["Lid [kit.blend]"])
-    assert told["local"]["objects"] == ["Lid"]
-    assert {each["name"] for each in told["still_linked"]} >= {"Cup [kit.blend]"}
-    lid = bpy.data.objects["Lid", None]
-    assert lid.data.library is None
-    assert lid.data.materials[0].library is None
-    assert lid.parent.library is not None
+    first = rig.library("kit.blend", lambda: _cup(rig))
+    second = rig.library("chair.blend", lambda: rig.cube("Chair"))
+    bpy.context.scene.collection.children.link(_linked(first, "collections", "Kit"))
+    bpy.context.scene.collection.objects.link(_linked(second, "objects", "Chair"))
+    told = rig.tool("blender_files__make_local", libraries=[first])
+    assert sorted(told["local"]["objects"]) == ["Cup", "Lid"]
+    assert told["removed"] == [first]
+    assert {each["library"] for each in told["still_linked"]} == {second}
     why = refused(lambda: rig.tool("blender_files__make_local", libraries=["//gone.blend"]))
-    assert "the linked files are: " in why
+    assert f"the linked files are: {second}" in why
 
 
 def test_files_are_packed_and_what_is_missing_is_said(rig: Rig) -> None:

@@ -76,6 +76,28 @@ def test_each_scene_has_its_own_output_and_resolution(rig: Rig) -> None:
     assert bpy.context.scene.render.filepath == "//render/Lookdev_"
 
 
+def test_objects_of_other_scenes_count_as_users_of_a_material(rig: Rig) -> None:
+    import bpy
+
+    from callboard.errors import WrongArgument
+
+    _three_scenes(rig)
+    rig.cube("Crate")
+    rig.tool("materials__create", name="Paint", objects=["Crate"], color=[1, 0, 0])
+    far = bpy.data.objects.new("Far", bpy.data.objects["Crate"].data)
+    bpy.data.scenes["Lookdev"].collection.objects.link(far)
+    told = rig.tool("materials__get", name="Paint")
+    assert told["users"] == ["Crate", "Far"]
+    paint = {"name": "Paint", "color": [0, 1, 0]}
+    try:
+        why = str(rig.tool("materials__set", **paint))
+    except WrongArgument as error:
+        why = str(error)
+    assert "is on 2 objects: Crate, Far" in why
+    told = rig.tool("materials__set", **paint, shared=True)
+    assert told["material"]["users"] == ["Crate", "Far"]
+
+
 def test_a_new_path_below_the_file_is_kept_relative(rig: Rig) -> None:
     import bpy
 

@@ -127,6 +127,7 @@ def test_what_refers_to_other_data_is_set_by_name_and_cleared(rig: Rig) -> None:
     assert "no 'Bax' among the objects" in why("data.dof.focus_object", "Bax")
     assert "give a name, or null" in why("data.dof.focus_object", 3)
     assert "can't show itself" in why("instance_collection", "Set", "Spot")
+    assert "doesn't take nothing as 'data'" in why("data", None, "Box")
     assert "scene__set_parent sets it" in why("parent", "Box")
     bpy.data.objects[camera].constraints.new("TRACK_TO")
     told = why('constraints["Track To"].target', "Box")

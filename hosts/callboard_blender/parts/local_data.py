@@ -12,41 +12,35 @@ from callboard.errors import HostError
 from callboard.host import Json
 from callboard_blender.application.blend_named import is_own
 from callboard_blender.application.changes import SceneChanges
-from callboard_blender.application.names import find, forget, view_layer
+from callboard_blender.application.names import forget, view_layer
 from callboard_blender.application.outside_paths import own_folders
 from callboard_blender.parts.data_blocks import collections
-
-#: What stays in its own file when an object that uses it is made local.
-_APART = (bpy.types.Object, bpy.types.Collection, bpy.types.Scene)
 
 
 class LocalData:
     def __init__(self, changes: SceneChanges) -> None:
         self._changes = changes
 
-    def make_local(
-        self, libraries: Sequence[str], objects: Sequence[str]
-    ) -> tuple[list[Any], Json]:
-        """Make local what comes from these libraries, or these objects with what they use, or
-        everything that is linked. Return the datablocks, and ``{renamed, removed}``: their earlier
-        names where they differ, and the libraries that nothing uses any longer."""
-        if objects:
-            wanted = _with_data([find(name) for name in objects])
-        else:
-            chosen = _libraries(libraries)
-            wanted = {each for each in _everything() if _source(each) in chosen}
+    def make_local(self, libraries: Sequence[str]) -> tuple[list[Any], Json]:
+        """Make local what comes from these libraries, or everything that is linked. Return the
+        datablocks, and ``{renamed, removed}``: their earlier names where they differ, and the
+        libraries that nothing uses any longer."""
+        chosen = _libraries(libraries)
+        wanted = {each for each in _everything() if _source(each) in chosen}
         wanted = {each for each in wanted if not getattr(each, "is_missing", False)}
         if not wanted:
             raise HostError("nothing of that comes from another file")
         self._changes.touch()
         names: dict[Any, str] = {}
         for each in [one for one in wanted if one.library is None]:
-            names[_local(each)] = each.name
+            names[_cleared(each)] = each.name
         linked = {each for each in wanted if each.library is not None}
         names |= _localized(linked)
         if not names:
-            raise HostError(_only_through(linked))
-        removed = [] if objects else _without_unused(linked - set(names))
+            raise HostError(
+                "nothing in this file uses what is linked; blender_data__purge removes it"
+            )
+        removed = _without_unused(linked - set(names))
         view_layer().update()
         forget()
         renamed = [
@@ -92,57 +86,33 @@ def _libraries(names: Sequence[str]) -> set[Any]:
     return chosen
 
 
-def _with_data(objects: Sequence[Any]) -> set[Any]:
-    """Return these objects and what they use, at any depth, if it comes from another file. Other
-    objects and collections aren't included."""
-    uses = defaultdict(set)
-    for each, users in bpy.data.user_map().items():
-        for user in users:
-            uses[user].add(each)
-    reached = set(objects)
-    waiting = list(objects)
-    while waiting:
-        new = {each for each in uses[waiting.pop()] if not isinstance(each, _APART)} - reached
-        reached |= new
-        waiting += new
-    kept = (bpy.types.Library, bpy.types.Key)
-    return {each for each in reached if not isinstance(each, kept) and _source(each) is not None}
-
-
 def _localized(left: set[Any]) -> dict[Any, str]:
-    """Make these linked datablocks local, from users to used, so that what nothing local uses stays
-    linked. Return the local datablocks with their earlier names."""
+    """Put local copies in place of these linked datablocks, from users to used, so that what
+    nothing local uses stays linked. Return the copies with the names of the originals."""
     made: dict[Any, str] = {}
     copies: dict[Any, Any] = {}
     left = set(left)
     while left:
         users = bpy.data.user_map(subset=left)
-        local = {
-            each: {user.library is None for user in users.get(each, ()) if user != each}
-            for each in left
-        }
-        ready = [each for each in left if local[each] == {True}]
-        # Linked data uses the others too, so Blender copies them.
-        ready = ready or [each for each in left if True in local[each]][:1]
+        ready = [each for each in left if any(one.library is None for one in users.get(each, ()))]
         if not ready:
             break
+        left.difference_update(ready)
         for each in ready:
-            left.discard(each)
-            name, own = each.name, _local(each)
-            made[own] = name
-            if own != each:
-                copies[each] = own
-    # What was copied later may use an original again.
-    for each, own in copies.items():
-        each.user_remap(own)
+            # If Blender itself makes data local, an undo can leave its users without it.
+            copies[each] = each.copy()
+            made[copies[each]] = each.name
+        for each, own in copies.items():
+            each.user_remap(own)
     return made
 
 
-def _local(each: Any) -> Any:
+def _cleared(each: Any) -> Any:
+    """Return the datablock, which isn't an override any longer."""
     known = each.bl_rna.functions["make_local"].parameters
     can_clear = "clear_liboverride" in known
     made = each.make_local(**({"clear_liboverride": True} if can_clear else {}))
-    if made is None or made.library is not None or made.override_library is not None:
+    if made is None or made.override_library is not None:
         why = "" if can_clear else "; before Blender 3.5, do that to overrides in the Outliner"
         raise HostError(f"Blender can't make '{each.name_full}' local{why}")
     return made
@@ -167,13 +137,3 @@ def _without_unused(gone: set[Any]) -> list[str]:
     paths = [each.filepath for each in empty]
     bpy.data.batch_remove(empty)
     return paths
-
-
-def _only_through(linked: set[Any]) -> str:
-    each = min(linked, key=lambda one: one.name_full)
-    users = bpy.data.user_map(subset={each}).get(each, ())
-    through = sorted(user.name_full for user in users)
-    return (
-        f"'{each.name_full}' is here only as a part of {', '.join(through[:5]) or 'linked data'};"
-        " make the whole library local, or an override with blender_library__make_override"
-    )

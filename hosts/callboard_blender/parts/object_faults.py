@@ -1,8 +1,10 @@
-"""Finds objects that their armature doesn't deform, that don't render, whose modifiers do nothing,
-or whose constraints or drivers are broken."""
+"""Finds meshes with nothing in them or with loose parts, and objects that their armature doesn't
+deform, that don't render, whose modifiers do nothing, or whose constraints or drivers are broken.
+"""
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from typing import Any
 
@@ -51,6 +53,8 @@ _ZERO = {
     "SMOOTH": ("iterations",),
     "WAVE": ("height",),
 }
+#: Maximum number of faces of a mesh whose loose parts are counted.
+_MOST_FACES = 500_000
 #: Maximum number of vertices of a mesh that are searched for weights.
 _MOST_VERTICES = 20_000
 
@@ -63,13 +67,18 @@ class ObjectFaults:
         self._listed: Listed | None = None
         self._bones: dict[Any, set[str]] = {}
         self._rendered: set[Any] = set()
+        #: The number of loose vertices and edges of each mesh, which several objects may share.
+        self._loose: dict[str, tuple[int, int]] = {}
 
     def of(self, obj: bpy.types.Object) -> Iterator[Fault]:
         if (now := listed()) is not self._listed:
             self._listed = now
             self._bones = {each: deforming(each) for each in now.objects if each.type == "ARMATURE"}
             self._rendered = set(_rendered(view_layer().layer_collection))
+            self._loose.clear()
         path = obj.name_full
+        if obj.type == "MESH":
+            yield from self._shape(obj)
         if obj.type == "MESH" and (reason := self._not_deformed(obj)):
             why, fix = reason
             yield Fault("not_deformed", path, why, "error", None if obj.library else fix)
@@ -86,6 +95,26 @@ class ObjectFaults:
             for curve in drivers_of(owner):
                 if broken := why_broken(curve):
                     yield Fault("broken_drivers", path, broken, "error")
+
+    def _shape(self, obj: bpy.types.Object) -> Iterator[Fault]:
+        mesh = obj.data
+        if not len(mesh.polygons):
+            # Modifiers may make faces of vertices, or not use the mesh at all.
+            if not any(each.show_render for each in obj.modifiers):
+                points = len(mesh.vertices)
+                why = f"no faces (vertices: {points})" if points else "no vertices"
+                yield Fault(
+                    "empty_mesh", obj.name_full, f"its mesh has {why}, so it isn't rendered"
+                )
+            return
+        if len(mesh.polygons) > _MOST_FACES:
+            return
+        if mesh.name_full not in self._loose:
+            self._loose[mesh.name_full] = _loose(mesh)
+        vertices, edges = self._loose[mesh.name_full]
+        if vertices or edges:
+            why = f"vertices that belong to no edge: {vertices}; edges of no face: {edges}"
+            yield Fault("loose", obj.name_full, why, "hint")
 
     def _not_deformed(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
         groups = {each.name for each in obj.vertex_groups}
@@ -148,6 +177,15 @@ class ObjectFaults:
             why = "it is shown, but cameras don't see it (ray visibility)"
             return why, _call("attributes__set", name=obj.name_full, **wanted)
         return None
+
+
+def _loose(mesh: Any) -> tuple[int, int]:
+    """Return the number of vertices that belong to no edge, and of edges that belong to no face."""
+    ends = array("i", bytes(8 * len(mesh.edges)))
+    mesh.edges.foreach_get("vertices", ends)
+    used = array("i", bytes(4 * len(mesh.loops)))
+    mesh.loops.foreach_get("edge_index", used)
+    return len(mesh.vertices) - len(set(ends)), len(mesh.edges) - len(set(used))
 
 
 def deforming(rig: bpy.types.Object) -> set[str]:

@@ -121,6 +121,9 @@ class BlenderAttributes:
                 setattr(place.owner, place.key, made)
         except (TypeError, ValueError, OverflowError, AttributeError, RuntimeError) as error:
             raise HostError(f"Blender could not set '{attribute}': {error}") from None
+        if _refers(place.rna) and getattr(place.owner, place.key) != made:
+            named = "nothing" if made is None else f"'{made.name_full}'"
+            raise HostError(f"Blender doesn't take {named} as '{attribute}' of '{obj.name}'")
         if place.rna is None and isinstance(made, bool) and place.owner[place.key] is not made:
             raise HostError(
                 "this Blender stores true and false in an object's own attributes as 1 and 0; "

@@ -53,8 +53,10 @@ class BlenderMaterials:
         return {**answer, "driven_by": driven_by} if driven_by else answer
 
     def users(self) -> Mapping[str, Sequence[str]]:
+        """Return the objects of all scenes, those of the shown one first."""
         users: dict[str, dict[str, None]] = {}
-        for obj in objects():
+        others = (obj for each in bpy.data.scenes for obj in each.objects)
+        for obj in dict.fromkeys((*objects(), *others)) if len(bpy.data.scenes) > 1 else objects():
             for slot in obj.material_slots:
                 if slot.material is not None:
                     users.setdefault(slot.material.name_full, {})[obj.name_full] = None

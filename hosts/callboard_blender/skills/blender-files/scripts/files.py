@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from callboard.content import Json
-from callboard.errors import WrongArgument
 from callboard.skill import expect
 from callboard_blender.parts.local_data import linked
 from callboard_blender.parts.unused_data import by_kind
@@ -15,11 +14,9 @@ from callboard_blender.parts.unused_data import by_kind
 _MOST = 200
 
 
-def make_local(ctx: Any, libraries: Sequence[str] = (), objects: Sequence[str] = ()) -> Json:
+def make_local(ctx: Any, libraries: Sequence[str] = ()) -> Json:
     ctx.port("scene.mutate")
-    if libraries and objects:
-        raise WrongArgument("give libraries or objects, not both")
-    made, told = ctx.port("structure").local.make_local(libraries, objects)
+    made, told = ctx.port("structure").local.make_local(libraries)
     left = linked()
     still = [each.name_full for each in made if each in left]
     expect(not still, "what is still linked", [], still)

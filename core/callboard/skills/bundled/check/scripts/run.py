@@ -16,7 +16,10 @@ from ._scene import RULES as SCENE_RULES
 from ._scene import Seen
 
 #: Rules that only the host can check.
-HOST_RULES = ("not_deformed", "not_rendered", "no_effect", "broken_constraints", "broken_drivers")
+HOST_RULES = (
+    *("empty_mesh", "loose", "not_deformed", "not_rendered", "no_effect"),
+    *("broken_constraints", "broken_drivers"),
+)
 RULES = (*MESH_RULES, *SCENE_RULES, *HOST_RULES, "validators")
 _SLICE = 50
 #: Maximum number of objects listed with the rules that they break.

@@ -8,7 +8,6 @@ from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
-from callboard.skill import covered
 
 #: Seconds that one slice of a list holds the main thread.
 SLICE = 0.005
@@ -42,7 +41,7 @@ def list(
     answer: Json = {"materials": page, "total": len(matches)}
     if offset < end < len(matches):
         answer["next_offset"] = end
-    return covered(reader, answer)
+    return answer
 
 
 def _color(port: Any, path: str) -> Sequence[float] | None:
@@ -56,6 +55,6 @@ def _color(port: Any, path: str) -> Sequence[float] | None:
 
 
 def get(ctx: Any, name: str) -> Json:
-    port, reader = ctx.port("materials"), ctx.port("scene.read")
+    port = ctx.port("materials")
     material: Json = port.get(name)
-    return covered(reader, {**material, "users": [*port.users().get(material["path"], ())]})
+    return {**material, "users": [*port.users().get(material["path"], ())]}
