@@ -214,6 +214,8 @@ def set_up(venv: Path, extras: Sequence[str], versions: Sequence[str], lock: int
     pip = [str(program(venv, "python")), "-I", "-m", "pip", "install"]
     if not sys.stderr.isatty():
         pip.append("--quiet")
+    if "dev" in wanted:  # The tests import a small part of the packages. Python compiles it then.
+        pip.append("--no-compile")
     pip += ["--no-input", "--disable-pip-version-check", "-c", str(PROJECT / "constraints.txt")]
     if run([*pip, "-e", f"{PROJECT}[{','.join(wanted)}]"], lock):
         # pip changes nothing until it has downloaded everything, so an environment that was ready
