@@ -525,6 +525,7 @@ class Stage:
             "blender_modelling": meshes,
             ".modifier": sorted({each.name for obj in shown for each in obj.modifiers}),
             **self._of_nodes(),
+            "blender_animation__set_modifier.values": [{"strength": 2}, {"mute": True}],
             ".start": [0, 1],
             ".end": [5, 12],
             ".interpolation": ["constant", "linear", "smooth"],
