@@ -3,12 +3,13 @@
 Each tool runs on scenes of 100 to 20,000 objects. Its time is shown next to the time that plain
 ``bpy`` takes for the same change.
 
-    python benchmarks/scenes_blender.py [--objects 100 1000 5000 20000] [--cpu] [--json]
+    python benchmarks/scenes_blender.py [--objects 100 1000 5000 20000] [--cpu] [--best] [--json]
 
 A tool is called as the server calls it: the arguments are checked, the result is read back, and
-there is one undo step. Plain ``bpy`` makes the change, updates the scene and pushes an undo step.
-Times are medians in milliseconds. ``--cpu`` counts the thread's busy time, for a machine that is
-doing other work.
+there is one undo step. A client makes the batch through a real server. Plain ``bpy`` makes the
+change, updates the scene and pushes an undo step. Times are medians in milliseconds, or those of
+the best round with ``--best``. ``--cpu`` counts the thread's busy time, for a machine that is doing
+other work.
 """
 
 from __future__ import annotations
@@ -16,15 +17,19 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from types import SimpleNamespace
+from threading import Thread
 from typing import Any
 
 import bpy
-from stopwatch import Row, program, several, slices, timed
+from stopwatch import Row, in_turns, program, several, slices, timed
 
+from callboard.app import Callboard
+from callboard.guest.inbox import MainThreadInbox
 from callboard_blender.host import BlenderHost
 from callboard_testing.direct_calls import DirectCaller
+from callboard_testing.fake_client import FakeClient
 
 #: Number of objects below one group, and of calls in a batch.
 GROUP = BATCH = 100
@@ -130,7 +135,9 @@ def stepped(work: Callable[[int], object]) -> Callable[[int], None]:
 def measured(count: int, folder: Path) -> Iterator[Row]:
     """Yield the work, its time, and the time that plain bpy takes for it."""
     make_scene(count)
-    host = BlenderHost(lambda fn: None)
+    os.environ["CALLBOARD_HOME"] = str(folder)  # for the record of the server's calls
+    inbox = MainThreadInbox()
+    host = BlenderHost(inbox.post)
     call, plain = DirectCaller(host), Plain(count)
     many = [f"P{count // 2 + number}" for number in range(min(200, count // 10))]
 
@@ -183,17 +190,23 @@ def measured(count: int, folder: Path) -> Iterator[Row]:
     }
     rounds = 3 if count > 1000 else ROUNDS
     for what, (ours, theirs) in changes.items():
-        yield what, several(ours, rounds), several(stepped(theirs), rounds)
+        yield what, *in_turns(ours, stepped(theirs), rounds)
+    with _batches(host, inbox) as batch:
+        yield f"create {BATCH} in a batch", *in_turns(batch, stepped(plain.create_many), rounds)
+    delete = stepped(plain.delete)
     yield (
-        f"create {BATCH} in a batch",
-        several(_batch(host), rounds),
-        several(stepped(plain.create_many), rounds),
+        "undo a delete",
+        *in_turns(
+            lambda _: host.undo.undo(call.undo_id or ""),
+            lambda _: plain.undo(),
+            rounds,
+            lambda n: tool("scene__delete", name=f"P{count // 2 + n}"),
+            lambda n: delete(rounds + n),
+        ),
     )
-    tool("scene__delete", name=f"P{count // 2}")
-    undone = timed(lambda: host.undo.undo(call.undo_id or ""))
-    stepped(plain.delete)(ROUNDS)
-    yield "undo a delete", undone, timed(plain.undo)
-    yield "check", timed(lambda: tool("check__run")), None
+    whole, longest = slices(call, "check__run", {})
+    yield "check", whole, None
+    yield "its longest slice", longest, None
     yield (
         f"delete {len(many)}",
         timed(lambda: tool("scene__delete", names=many)),
@@ -209,21 +222,37 @@ def measured(count: int, folder: Path) -> Iterator[Row]:
     host.close()
 
 
-def _batch(host: BlenderHost) -> Callable[[int], object]:
-    """Return a function that makes a batch of calls, which together are one undo step."""
-    inside = DirectCaller(
-        SimpleNamespace(
-            identity=host.identity, ports=host.ports, skill_paths=host.skill_paths, undo=None
-        )
-    )
+@contextmanager
+def _batches(host: BlenderHost, inbox: MainThreadInbox) -> Iterator[Callable[[int], object]]:
+    """Yield a function that has a client make a batch of calls, which together are one undo
+    step. The server runs on this thread."""
+    app = Callboard(host)
+    app.start()
 
-    def batch(_: int) -> None:
-        step = host.undo.begin("batch")
-        for number in range(BATCH):
-            inside("scene__create_primitive", {"kind": "cube", "translate": [number, 0, 0]})
-        host.undo.commit(step)
+    def batch(client: FakeClient) -> None:
+        made = [{"kind": "cube", "translate": [number, 0, 0]} for number in range(BATCH)]
+        calls = [{"tool": "scene__create_primitive", "arguments": each} for each in made]
+        answer = client.call("batch__run", {"calls": calls})
+        assert not answer["isError"], answer
 
-    return batch
+    def on_this_thread(work: Callable[[], object]) -> None:
+        def in_thread() -> None:
+            try:
+                work()
+            finally:
+                inbox.stop()
+
+        thread = Thread(target=in_thread)
+        thread.start()
+        inbox.run()
+        thread.join()
+
+    client = FakeClient(app.url, app.token)
+    on_this_thread(client.__enter__)
+    try:
+        yield lambda _: on_this_thread(lambda: batch(client))
+    finally:
+        app.stop()
 
 
 def _reading_200(call: DirectCaller) -> Callable[[int], object]:

@@ -18,6 +18,8 @@ from callboard_testing.direct_calls import DirectCaller
 
 #: The clock, in a list, so that an option can change it.
 CLOCK = [perf_counter]
+#: Which of several rounds counts, in a list, so that an option can change it.
+ROUND: list[Callable[[list[float]], float]] = [median]
 
 #: The work, its time, and the plain application's time, if there is one.
 Row = tuple[str, float, float | None]
@@ -35,7 +37,28 @@ def timed(work: Callable[[], object]) -> float:
 
 def several(work: Callable[[int], object], rounds: int = 7) -> float:
     """Return the median time of the rounds. ``work`` is called with each round's number."""
-    return median(timed(lambda number=number: work(number)) for number in range(rounds))
+    return ROUND[0]([timed(lambda number=number: work(number)) for number in range(rounds)])
+
+
+def in_turns(
+    ours: Callable[[int], object],
+    theirs: Callable[[int], object],
+    rounds: int,
+    before_ours: Callable[[int], object] = lambda number: None,
+    before_theirs: Callable[[int], object] = lambda number: None,
+) -> tuple[float, float]:
+    """Return the median times of two works that are measured in turns. Each of them, and what is
+    done before it without being measured, is called with the round's number."""
+    works: list[tuple[Callable[[int], object], Callable[[int], object], list[float]]] = [
+        (ours, before_ours, []),
+        (theirs, before_theirs, []),
+    ]
+    for number in range(rounds):
+        for work, before, times in works:
+            before(number)
+            times.append(timed(lambda work=work, number=number: work(number)))
+    (*_, first), (*_, second) = works
+    return ROUND[0](first), ROUND[0](second)
 
 
 def slices(call: DirectCaller, name: str, arguments: Mapping[str, Any]) -> tuple[float, float]:
@@ -60,7 +83,10 @@ def program(
     parser.add_argument(f"--{unit}", dest="sizes", type=int, nargs="+", default=sizes)
     parser.add_argument("--json", action="store_true", help="print one JSON object per line")
     parser.add_argument("--cpu", action="store_true", help="measure the thread's own time")
+    parser.add_argument("--best", action="store_true", help="print the best round, not the median")
     options = parser.parse_args()
+    if options.best:
+        ROUND[0] = min
     if options.cpu:
         CLOCK[0] = thread_time
     for size in options.sizes:

@@ -106,6 +106,15 @@ def test_another_scene_is_shown_in_the_artists_window(gui: Gui, client: FakeClie
     assert "There" not in paths(client)
 
 
+def test_a_purge_leaves_an_object_with_the_same_name(gui: Gui, client: FakeClient) -> None:
+    create(client, "Same")
+    gui.run("bpy.data.materials.new('Same')")
+    answer = client.call("blender_data__purge")
+    assert not answer["isError"], answer
+    assert "Same" in answer["structuredContent"]["removed"]["materials"]
+    assert "Same" in paths(client)
+
+
 def test_playback_a_modal_operator_and_a_render(gui: Gui, client: FakeClient) -> None:
     before = paths(client)
     gui.run("with artist(): bpy.ops.screen.animation_play()")

@@ -98,6 +98,27 @@ def test_a_scene_of_the_wrong_size_is_told(bench: Bench) -> None:
     assert run(bench, "units") == [("units", "")]
 
 
+def test_small_boxes_are_compared_with_each_other_and_with_very_wide_ones(bench: Bench) -> None:
+    def placed(name: str, place: tuple[float, ...], size: tuple[float, ...] = (1, 1, 1)) -> None:
+        moved = UsdGeom.XformCommonAPI(box(bench, name))
+        moved.SetTranslate(place)
+        moved.SetScale(size)
+
+    UsdGeom.SetStageUpAxis(stage(bench), UsdGeom.Tokens.z)
+    placed("Pillar", (-60, 0, 0))
+    placed("Floor", (-50, -50, -0.1), (100, 100, 0.1))
+    placed("Roof", (-59.5, -50, 1), (110, 100, 0.1))
+    placed("Lamp", (0, 0, 1.1))
+    placed("Kite", (0, 0, 5))
+    for number in range(30):
+        placed(f"Crate{number}", (3 * number - 45, 7 * number % 40, 0), (1, 1, 0.9))
+    placed("Inside", (3 * 7 - 44.5, 7 * 7 % 40, 0), (1, 1, 0.9))
+    assert run(bench, "floating", "interpenetrating") == [
+        ("floating", "Kite"),
+        ("interpenetrating", "Crate7"),
+    ]
+
+
 def test_openusds_own_validators_are_asked(bench: Bench) -> None:
     need("pxr.UsdValidation")
     stage(bench).GetRootLayer().ClearDefaultPrim()

@@ -60,8 +60,8 @@ _MOST_VERTICES = 20_000
 
 
 class ObjectFaults:
-    """Finds faults in the scene's objects. The bones and the rendered collections are read once for
-    each list of objects."""
+    """Finds faults in the scene's objects. The bones and the objects that collections render are
+    read once for each list of objects, because ``users_collection`` goes through all objects."""
 
     def __init__(self) -> None:
         self._listed: Listed | None = None
@@ -74,7 +74,8 @@ class ObjectFaults:
         if (now := listed()) is not self._listed:
             self._listed = now
             self._bones = {each: deforming(each) for each in now.objects if each.type == "ARMATURE"}
-            self._rendered = set(_rendered(view_layer().layer_collection))
+            rendered = _rendered(view_layer().layer_collection)
+            self._rendered = {obj for each in rendered for obj in each.objects}
             self._loose.clear()
         path = obj.name_full
         if obj.type == "MESH":
@@ -150,7 +151,7 @@ class ObjectFaults:
 
     def _only_rendered(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
         """Return why the hidden object is in renders, or None if it isn't."""
-        if obj.hide_render or not self._rendered.intersection(obj.users_collection):
+        if obj.hide_render or obj not in self._rendered:
             return None
         if not obj.visible_camera and obj.type != "LIGHT":
             return None
@@ -165,7 +166,7 @@ class ObjectFaults:
         if not obj.visible_get(view_layer=view_layer()):
             return self._only_rendered(obj)
         shown = {"objects": [obj.name_full], "visible": True}
-        if not self._rendered.intersection(obj.users_collection):
+        if obj not in self._rendered:
             names = ", ".join(f"'{each.name}'" for each in obj.users_collection)
             why = f"it is shown, but renders leave out its collection {names}"
             return why, _call("structure__set_visibility", **shown, with_groups=True)

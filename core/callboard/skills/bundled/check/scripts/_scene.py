@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
+from math import prod
 from typing import Any
 
 from callboard.content import Json
@@ -19,6 +21,8 @@ _DEFAULT = re.compile(
 )
 #: Maximum number of objects that are compared with their neighbors.
 _MOST = 5000
+#: Maximum number of squares of the ground in which a box is entered.
+_SQUARES = 64
 #: Maximum number of users of a missing file that are named in a finding.
 _MOST_NAMED = 20
 #: Sizes in meters: a whole scene is rarely smaller than the first or larger than the second.
@@ -37,10 +41,8 @@ class Seen:
     def read(self, path: str) -> None:
         self._objects[path] = self._reader.get(path)
 
-    def findings(self, chosen: set[str]) -> Iterator[Fault]:
-        for rule, find in _RULES.items():
-            if rule in chosen:
-                yield from find(self)
+    def findings(self, rule: str) -> Iterator[Fault]:
+        return _RULES[rule](self)
 
     def scale(self) -> Iterator[Fault]:
         meshes = {path: self._port.shared(path) for path in self._meshes}
@@ -213,19 +215,32 @@ class Seen:
         return float(self._info["units_per_meter"]) / 1000
 
     def _near(self, boxes: dict[str, tuple[list[float], list[float]]]) -> Iterator[tuple[str, str]]:
-        """Yield pairs of objects whose boxes touch, unless one is an ancestor of the other."""
+        """Yield pairs of objects whose boxes touch, unless one is an ancestor of the other. A box
+        is only compared with those in the same squares of the ground, and with very wide ones."""
         slack = self._slack()
         ordered = sorted(boxes, key=lambda path: boxes[path][0][0])[:_MOST]
-        open_boxes: list[str] = []
-        for path in ordered:
+        across = [n for n in range(3) if n != self._up]
+        sides = sorted(boxes[path][1][n] - boxes[path][0][n] for path in ordered for n in across)
+        square = 2 * (sides[len(sides) // 2] + slack if sides else 0.0) or 1.0
+        inside: defaultdict[tuple[int, ...], list[int]] = defaultdict(list)
+        wide: list[int] = []
+        for number, path in enumerate(ordered):
             low, high = boxes[path]
-            open_boxes = [one for one in open_boxes if boxes[one][1][0] >= low[0] - slack]
-            for one in open_boxes:
+            spans = [((low[n] - slack) // square, (high[n] + slack) // square) for n in across]
+            if prod(last - first + 1 for first, last in spans) <= _SQUARES:
+                squares = [*product(*(range(int(a), int(b) + 1) for a, b in spans))]
+                candidates = sorted({*wide, *(each for at in squares for each in inside[at])})
+                for at in squares:
+                    inside[at].append(number)
+            else:
+                candidates = [*range(number)]
+                wide.append(number)
+            for each in candidates:
+                one = ordered[each]
                 a, b = boxes[one]
-                apart = any(a[n] > high[n] + slack or low[n] > b[n] + slack for n in (1, 2))
+                apart = any(a[n] > high[n] + slack or low[n] > b[n] + slack for n in range(3))
                 if not apart and not self._related(one, path):
                     yield one, path
-            open_boxes.append(path)
 
     def _related(self, one: str, other: str) -> bool:
         return other in self._line(one) or one in self._line(other)

@@ -61,7 +61,9 @@ def run(
             found_by += (each for each in faults_of(path) if each.rule in chosen)
         if number % _SLICE == _SLICE - 1:
             yield
-    found_by += (each for each in seen.findings(chosen) if not kept or each.object in kept)
+    for rule in (each for each in SCENE_RULES if each in chosen):
+        found_by += (each for each in seen.findings(rule) if not kept or each.object in kept)
+        yield
     if "not_rendered" in chosen and not kept:
         found_by += seen.without_camera()
     if "validators" in chosen and not kept:
