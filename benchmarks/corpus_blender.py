@@ -482,6 +482,7 @@ class Stage:
         bpy.context.view_layer.update()
 
     def call(self, tool: str, arguments: dict[str, Any]) -> Any:
+        from callboard.calls.json_schema import SchemaViolation
         from callboard.errors import CallboardBug, CallboardError
 
         self._call.undo_id = self.undo_id = None
@@ -490,6 +491,10 @@ class Stage:
             answer = self._call(tool, given)
         except CallboardBug:
             raise
+        except SchemaViolation as error:
+            if not error.path.startswith("arguments"):
+                raise
+            raise Refused(str(error)) from None
         except CallboardError as error:
             if type(error).__name__ == "NotVerified":
                 raise
