@@ -264,12 +264,34 @@ def test_a_checklist_tells_which_objects_fail(rig: Rig) -> None:
         "Lantern": ["no_material"],
     }
     assert sorted(answer["objects"]) == ["Lantern", "Roof", "Wagon"]
+    assert answer["passed"] == ["Barrel", "Crate"]
+    some = rig.tool("check__run", rules=rules, objects=["Roof", "Crate"])
+    assert (some["objects"], some["passed"]) == (["Roof"], ["Crate"])
+    assert "passed" not in rig.tool("check__run")
     rig.tool("scene__select", names=answer["objects"])
     bpy.ops.wm.save_as_mainfile(filepath=str(rig.folder / "list.blend"), relative_remap=False)
     (told,) = _run(rig, "absolute_paths")
     _mend(rig, told)
     assert bpy.data.images["Paint"].filepath == "//Paint.png"
     assert _run(rig, "absolute_paths") == []
+
+
+def test_faces_that_use_an_empty_slot_have_no_material(rig: Rig) -> None:
+    import bpy
+
+    plain = bpy.data.materials.new("Plain")
+    for name in ("Sign", "Spare", "Bare"):
+        materials = rig.cube(name).data.materials
+        materials.append(None if name == "Bare" else plain)
+        materials.append(None)
+    bpy.data.objects["Sign"].data.polygons[0].material_index = 1
+    bpy.data.objects["Sign"].data.polygons[1].material_index = 7
+    answer = rig.tool("check__run", rules=["no_material"])
+    assert {each["object"]: each["why"] for each in answer["findings"]} == {
+        "Sign": "its material slot 1 is empty; faces that use it: 2",
+        "Bare": "it has no material",
+    }
+    assert answer["passed"] == ["Spare"]
 
 
 def test_what_lies_wholly_below_the_ground_is_sunk_and_a_floor_is_not(rig: Rig) -> None:

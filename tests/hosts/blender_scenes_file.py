@@ -317,7 +317,8 @@ def test_data_is_renamed_with_its_object(rig: Rig) -> None:
     import bpy
 
     rig.cube("Cuube").data.name = "Cuube"
-    rig.tool("scene__rename", name="Cuube", new_name="Cube", with_data=True)
+    done = rig.tool("scene__rename", name="Cuube", new_name="Cube", with_data=True)
+    assert done["data"] == "Cube"
     assert bpy.data.objects["Cube"].data.name == "Cube"
 
 

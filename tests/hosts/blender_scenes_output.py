@@ -50,7 +50,8 @@ def simple_settings() -> dict[str, Any]:
 
     render = bpy.context.scene.render
     told: dict[str, Any] = {}
-    for owner in (render, render.image_settings, render.ffmpeg):
+    image = render.image_settings
+    for owner in (render, image, image.linear_colorspace_settings, render.ffmpeg):
         for each in owner.bl_rna.properties:
             if each.type in ("BOOLEAN", "INT", "FLOAT", "STRING", "ENUM"):
                 value = getattr(owner, each.identifier)
@@ -100,6 +101,24 @@ def test_what_the_artist_writes_stays_set(rig: Rig) -> None:
         after = simple_settings()
         changed = {key: (before[key], after[key]) for key in before if before[key] != after[key]}
         assert changed == {}, kind
+
+
+def test_a_picture_leaves_every_output_setting_and_says_what_rendered_it(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Box")
+    shown = bpy.context.scene
+    shown.camera = _camera(rig, "Camera", -8)
+    before = simple_settings()
+    eevee = shown.render.engine
+    rig.tool("viewport__look", camera="Camera", width=32, height=32)
+    still = rig.tool("render__still", path=str(rig.folder / "a.png"), width=16, height=16)
+    assert simple_settings() == before
+    assert still["engine"] == "CYCLES"
+    assert still["why_engine"] == f"without a window, Cycles stands in for the scene's {eevee}"
+    shown.render.engine = "CYCLES"
+    still = rig.tool("render__still", path=str(rig.folder / "b.png"), width=16, height=16)
+    assert "why_engine" not in still
 
 
 def test_the_scene_is_rendered_and_not_its_cut(rig: Rig) -> None:

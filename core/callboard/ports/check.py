@@ -63,7 +63,8 @@ class CheckPort(Protocol):
     """Capability ``check``. Changes nothing. Runs on the main thread. A port may also have
     ``object_faults(path)``, which returns the faults of an object that only the host can detect,
     under the rules ``empty_mesh``, ``loose``, ``not_deformed``, ``not_rendered``, ``no_effect``,
-    ``broken_constraints`` and ``broken_drivers``; ``settable(path, component)``, which returns
+    ``broken_constraints`` and ``broken_drivers``, or, of an object that has materials, under
+    ``no_material``; ``settable(path, component)``, which returns
     whether ``scene__transform`` can set ``translate``, ``rotate`` or ``scale`` of the object, for
     instance because it isn't animated; and ``surfaces()``, the paths of the objects that need a
     material, if these aren't just the meshes."""

@@ -1,10 +1,11 @@
-"""Finds meshes with nothing in them or with loose parts, and objects that their armature doesn't
-deform, that don't render, whose modifiers do nothing, or whose constraints or drivers are broken.
-"""
+"""Finds meshes with nothing in them, with loose parts or with faces that use an empty slot, and
+objects that their armature doesn't deform, that don't render, whose modifiers do nothing, or whose
+constraints or drivers are broken."""
 
 from __future__ import annotations
 
 from array import array
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,6 +81,7 @@ class ObjectFaults:
         path = obj.name_full
         if obj.type == "MESH":
             yield from self._shape(obj)
+            yield from _bare(obj)
         if obj.type == "MESH" and (reason := self._not_deformed(obj)):
             why, fix = reason
             yield Fault("not_deformed", path, why, "error", None if obj.library else fix)
@@ -178,6 +180,22 @@ class ObjectFaults:
             why = "it is shown, but cameras don't see it (ray visibility)"
             return why, _call("attributes__set", name=obj.name_full, **wanted)
         return None
+
+
+def _bare(obj: bpy.types.Object) -> Iterator[Fault]:
+    """Yield the fault that faces use an empty slot. An object without any material isn't a fault
+    here, because hosts agree on that one."""
+    filled = [slot.material is not None for slot in obj.material_slots]
+    if all(filled) or not any(filled):
+        return
+    indices = array("i", bytes(4 * len(obj.data.polygons)))
+    obj.data.polygons.foreach_get("material_index", indices)
+    # Blender uses the last slot for an index that is too high.
+    faces = Counter(min(each, len(filled) - 1) for each in indices)
+    for slot, count in sorted(faces.items()):
+        if not filled[slot]:
+            why = f"its material slot {slot} is empty; faces that use it: {count}"
+            yield Fault("no_material", obj.name_full, why, "warning")
 
 
 def _loose(mesh: Any) -> tuple[int, int]:

@@ -37,6 +37,18 @@ def made_by() -> Json:
     return {"engine": engine, **({} if owner is None else {"samples": getattr(owner, key)})}
 
 
+def why_engine() -> Json:
+    """Return why a picture isn't made by the scene's own engine. Call this before ``settings``."""
+    engine = scene().render.engine
+    if not _replaced(engine):
+        return {}
+    return {"why_engine": f"without a window, Cycles stands in for the scene's {engine}"}
+
+
+def _replaced(engine: str) -> bool:
+    return bool(bpy.app.background) and engine != "CYCLES"
+
+
 def _samples_of(shown: bpy.types.Scene) -> tuple[Any, str]:
     """Return the owner and the name of the property with the engine's samples per pixel. The owner
     is None if the engine has no such property."""
@@ -74,7 +86,7 @@ def settings(
         (render, "use_multiview", False),
         *kept_as(path, shown),
     ]
-    if bpy.app.background and render.engine != "CYCLES":
+    if _replaced(render.engine):
         if not hasattr(shown, "cycles"):
             addon_utils.enable("cycles")
         wanted += [
@@ -99,25 +111,34 @@ def kept_as(path: str, shown: bpy.types.Scene) -> list[Setting]:
     if bpy.app.version >= (5, 0) and re.search("[{}]", path):
         raise HostError(f"'{path}' contains braces, which Blender would replace; use another path")
     image = shown.render.image_settings
+    space = getattr(image, "linear_colorspace_settings", None)
+    # Blender chooses another color space when the format changes. An empty one can't be restored.
+    kept = space.name if space is not None and image.file_format != kind else ""
     return [
         # Each setting limits the choices for the next ones, even when they are restored.
         *([(image, "media_type", "IMAGE")] if hasattr(image, "media_type") else []),
         (image, "file_format", kind),
         (image, "color_mode", "RGB"),
         (image, "color_depth", "8"),
+        *([(space, "name", kept)] if kept else []),
     ]
 
 
 @contextmanager
 def put_back(wanted: Sequence[Setting]) -> Iterator[None]:
-    """Apply each setting, and restore all of them afterwards."""
+    """Apply each setting, and restore all of them afterwards. A setting that already has its value
+    isn't set, because setting a file format also sets a color space."""
     before = [(owner, key, _kept(getattr(owner, key))) for owner, key, _ in wanted]
     try:
-        for owner, key, value in wanted:
-            setattr(owner, key, value)
+        _set(wanted)
         yield
     finally:
-        for owner, key, value in before:
+        _set(before)
+
+
+def _set(settings: Sequence[Setting]) -> None:
+    for owner, key, value in settings:
+        if _kept(getattr(owner, key)) != value:
             setattr(owner, key, value)
 
 

@@ -86,15 +86,17 @@ class BlenderSceneEditor:
         self._changes.touch()
         return rename(obj, new_name)
 
-    def rename_data(self, name: str, new_name: str) -> None:
+    def rename_data(self, name: str, new_name: str) -> str | None:
+        """Return the data's new name, or None if the object has no data."""
         obj = find(name)
         if obj.data is None:
-            return
+            return None
         refuse_linked_data(obj)
         self._changes.touch()
         obj.data.name = new_name
         if obj.data.name != new_name:
             raise HostError(f"other data of its kind has the name '{new_name}'; rename that first")
+        return str(obj.data.name_full)
 
     def delete(self, names: Sequence[str]) -> list[str]:
         """Delete objects from this scene. Other scenes and collections keep the objects that they

@@ -23,7 +23,13 @@ from callboard_blender.application.outside_paths import (
 from callboard_blender.application.undo import BlenderUndo
 from callboard_blender.parts.bake import frame_kept
 from callboard_blender.parts.render_job import rendered, renders_unattended
-from callboard_blender.parts.render_picture import camera_at, made_by, render_to, settings
+from callboard_blender.parts.render_picture import (
+    camera_at,
+    made_by,
+    render_to,
+    settings,
+    why_engine,
+)
 from callboard_blender.parts.world import bounds
 
 
@@ -45,6 +51,7 @@ class BlenderRender:
         if plain and renders_unattended():
             return self._beside(path, width, height)
         holds_window.set(not bpy.app.background)
+        why = why_engine()
         with (
             _put_back(self._changes),
             settings(path, width, height),
@@ -55,7 +62,7 @@ class BlenderRender:
             render_to(path)
             made = _made(path, width, height)
             made["seconds"] = perf_counter() - started
-            return {**made, **({"left_out": left_out} if left_out else {})}
+            return {**made, **why, **({"left_out": left_out} if left_out else {})}
 
     def _beside(self, path: str, width: int, height: int) -> Generator[object, None, Json]:
         started = perf_counter()
@@ -69,6 +76,7 @@ class BlenderRender:
         if box is None:
             raise HostError("the scene holds nothing that can be rendered")
         refuse_used_outside("rendered")
+        why = why_engine()
         for index in range(frames):
             path = numbered(pattern, index + 1)
             view = orbiting(box["min"], box["max"], index / frames, width / height, "Z")
@@ -81,7 +89,7 @@ class BlenderRender:
                 outputs_inside() as left_out,
             ):
                 render_to(path)
-                made = made_by()
+                made = {**made_by(), **why}
             yield {
                 "path": path,
                 "frame": index + 1,

@@ -53,7 +53,8 @@ def run(
             ctx.progress(number + 1, len(meshes))
             yield
     seen = Seen(port, reader)
-    faults_of = getattr(port, "object_faults", None) if chosen.intersection(HOST_RULES) else None
+    of_host = chosen.intersection((*HOST_RULES, "no_material"))
+    faults_of = getattr(port, "object_faults", None) if of_host else None
     names = reader.names()
     for number, path in enumerate(names):
         seen.read(path)
@@ -71,6 +72,10 @@ def run(
     answer = _reported(found_by, limit)
     failing = answer["by_object"].keys()
     answer["objects"] = [path for path in names if path in failing]
+    if chosen != set(RULES):
+        asked = kept or {*getattr(port, "surfaces", port.meshes)()}
+        left = asked.difference((each.object for each in found_by), too_large)
+        answer["passed"] = [path for path in names if path in left][:MOST_OBJECTS]
     return covered(reader, {**answer, "not_checked": too_large} if too_large else answer)
 
 

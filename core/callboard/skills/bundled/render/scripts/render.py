@@ -13,6 +13,9 @@ from callboard.errors import HostError, WrongArgument
 
 from ._pictures import shown, shown_turn
 
+#: What a picture of a turntable says about all of them.
+_FACTS = ("engine", "why_engine", "samples", "doubt")
+
 
 def still(
     ctx: Any,
@@ -51,7 +54,7 @@ def turntable(
             _written(image["path"])
             paths.append(image["path"])
             left_out.update(image.get("left_out", ()))
-            facts = {key: image[key] for key in ("engine", "samples", "doubt") if key in image}
+            facts = {key: image[key] for key in _FACTS if key in image}
             ctx.progress(len(paths), frames, f"frame {len(paths)} of {frames}")
             yield
     finally:

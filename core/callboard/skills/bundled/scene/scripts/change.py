@@ -96,11 +96,12 @@ def set_parent(ctx: Any, name: str, parent: str | None, keep_world: bool = True)
 def rename(ctx: Any, name: str, new_name: str, with_data: bool = False) -> Json:
     reader, editor = ctx.port("scene.read"), ctx.port("scene.mutate")
     path = editor.rename(name, new_name)
-    if with_data and hasattr(editor, "rename_data"):
-        editor.rename_data(path, new_name)
+    named = hasattr(editor, "rename_data") and with_data
+    data = editor.rename_data(path, new_name) if named else None
     after = reader.get(path)
     expect(after["name"] == new_name, "name", new_name, after["name"])
-    return done("object", after, changed=[after["path"]], asked=["name"])
+    answer = done("object", after, changed=[after["path"]], asked=["name"])
+    return answer if data is None else {**answer, "data": data}
 
 
 def delete(ctx: Any, name: str | None = None, names: Sequence[str] = ()) -> Json:
