@@ -241,6 +241,8 @@ def test_an_object_is_explained_wholly(rig: Rig) -> None:
     assert told["collections"] == ["Away"]
     assert told["visibility"]["shown"] is False
     assert told["visibility"]["why_not_shown"] == ["the collection 'Away' is hidden with the eye"]
+    assert told["visibility"]["in_renders"] is True
+    assert told["visibility"]["why_not_rendered"] == []
     assert told["slots"][0]["material"] == obj.material_slots[0].material.name
     used_by = rig.tool("scene__get_object", name="Empty", detail=True)["used_by"]
     assert "Hero" in used_by
@@ -333,6 +335,53 @@ def test_an_object_is_shown_together_with_its_collections(rig: Rig) -> None:
     refused(lambda: rig.tool("structure__set_visibility", **asked))
     rig.tool("structure__set_visibility", **asked, with_groups=True)
     assert bpy.data.objects["Clock"].visible_get()
+
+
+def test_what_renders_leave_out_is_said_with_the_reason(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Loose")
+    rig.tool("structure__create_group", name="Inner", objects=[rig.cube("Clock").name], move=True)
+    outer = bpy.data.collections.new("Outer")
+    top = bpy.context.scene.collection
+    top.children.link(outer)
+    outer.children.link(bpy.data.collections["Inner"])
+    top.children.unlink(bpy.data.collections["Inner"])
+    outer.hide_render = True
+
+    def told() -> Any:
+        return rig.tool("scene__get_object", name="Clock", detail=True)["visibility"]
+
+    assert (told()["shown"], told()["in_renders"]) == (True, False)
+    assert told()["why_not_rendered"] == ["the collection 'Outer' is switched off in renders"]
+    answer = rig.tool("structure__list_groups")
+    assert {each["name"]: each["in_renders"] for each in answer["groups"]} == {
+        "Outer": False,
+        "Inner": False,
+    }
+    assert answer["top"] == {"name": top.name, "objects": ["Loose"], "count": 1}
+    # A collection below an excluded one can be in the view layer, and is rendered then.
+    outer.hide_render = False
+    layer = bpy.context.view_layer.layer_collection.children["Outer"]
+    layer.exclude = True
+    layer.children["Inner"].exclude = False
+    assert told()["in_renders"] is True
+    assert rig.tool("check__run", rules=["not_rendered"], objects=["Clock"])["findings"] == []
+    bpy.data.objects["Clock"].hide_render = True
+    assert told()["why_not_rendered"] == ["it is switched off in renders"]
+
+
+def test_only_what_was_shown_or_hidden_is_reported_as_changed(rig: Rig) -> None:
+    import bpy
+
+    for name in ("Seen", "Unrendered", "Hidden"):
+        rig.cube(name)
+    bpy.data.objects["Unrendered"].hide_render = True
+    bpy.data.objects["Hidden"].hide_set(True)
+    asked = {"objects": ["Seen", "Unrendered", "Hidden"], "visible": True}
+    done = rig.tool("structure__set_visibility", **asked)
+    assert done["changed"] == ["Unrendered", "Hidden"]
+    assert rig.tool("structure__set_visibility", **asked)["changed"] == []
 
 
 def test_the_documentation_explains_each_choice_of_a_property(rig: Rig) -> None:

@@ -22,8 +22,10 @@ class GroupNotFound(HostError, LookupError):
 class StructurePort(Protocol):
     """Capability ``structure``. A group lists objects without moving them; an object may be in
     several groups. Groups are named like objects: by the bare name if it is unique, or by the path.
-    A port may also have ``delete_group(group)`` for an empty group, and ``fixed(name)``, which
-    returns the reason why no method here can show or hide the object, or None."""
+    A port may also have ``delete_group(group)`` for an empty group; ``fixed(name)``, which returns
+    the reason why no method here can show or hide the object, or None; ``switches(name)``, which
+    returns what ``set_visible`` may change, to be compared; and ``top()``, ``{name, objects}`` of
+    the group that the scene itself is."""
 
     def new(self) -> None:
         """Replace the scene with an empty one that has no file."""

@@ -75,7 +75,7 @@ class ObjectFaults:
         if (now := listed()) is not self._listed:
             self._listed = now
             self._bones = {each: deforming(each) for each in now.objects if each.type == "ARMATURE"}
-            rendered = _rendered(view_layer().layer_collection)
+            rendered = rendered_collections(view_layer().layer_collection)
             self._rendered = {obj for each in rendered for obj in each.objects}
             self._loose.clear()
         path = obj.name_full
@@ -212,12 +212,14 @@ def deforming(rig: bpy.types.Object) -> set[str]:
     return {each.name for each in rig.data.bones if each.use_deform}
 
 
-def _rendered(each: Any) -> Iterator[Any]:
-    """Yield this collection and those below it, except the ones that renders leave out."""
-    if not each.exclude and not each.collection.hide_render:
-        yield each.collection
+def rendered_collections(each: Any) -> Iterator[Any]:
+    """Yield this collection and those below it, except the ones that renders leave out. A
+    collection can be in the view layer although the one above it is excluded."""
+    if not each.collection.hide_render:
+        if not each.exclude:
+            yield each.collection
         for below in each.children:
-            yield from _rendered(below)
+            yield from rendered_collections(below)
 
 
 def _weighs(obj: bpy.types.Object, bones: set[str]) -> bool:

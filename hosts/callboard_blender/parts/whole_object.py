@@ -3,7 +3,7 @@ that it uses, what moves it, and why it isn't visible."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import bpy
@@ -143,40 +143,61 @@ def _image(node: Any) -> Json:
 
 def _visibility(obj: bpy.types.Object) -> Json:
     layer = view_layer()
-    why = []
-    if obj.hide_viewport:
-        why.append("it is switched off in viewports")
-    if obj.hide_get(view_layer=layer):
-        why.append("it is hidden with the eye")
-    places = list(_places(layer.layer_collection, [], set(obj.users_collection)))
-    if places and all(places):
-        why += sorted({reason for place in places for reason in place})
-    if not places:
-        why.append("it is in no collection of this scene")
     shown = obj.visible_get(view_layer=layer)
+    hidden, left_out = [], []
+    if obj.hide_viewport:
+        hidden.append("it is switched off in viewports")
+    if obj.hide_get(view_layer=layer):
+        hidden.append("it is hidden with the eye")
+    if obj.hide_render:
+        left_out.append("it is switched off in renders")
+    if not obj.visible_camera and obj.type != "LIGHT":
+        left_out.append("cameras don't see it (ray visibility)")
+    holding = set(obj.users_collection)
     return {
         "shown": shown,
         "eye": not obj.hide_get(view_layer=layer),
         "in_viewports": not obj.hide_viewport,
-        "in_renders": not obj.hide_render,
-        "why_not_shown": [] if shown else why,
+        "in_renders": not (without := left_out + _off(layer, holding, _why_not_rendered)),
+        "why_not_shown": [] if shown else hidden + _off(layer, holding, _why_not_shown),
+        "why_not_rendered": without,
     }
 
 
-def _places(each: Any, above: list[str], holding: set[Any]) -> Iterator[list[str]]:
+def _off(layer: Any, holding: set[Any], why: Callable[[Any], Iterator[str]]) -> list[str]:
+    """Return why none of the collections in ``holding`` is shown, or an empty list if one is."""
+    places = list(_places(layer.layer_collection, [], holding, why))
+    if not places:
+        return ["it is in no collection of this scene"]
+    return sorted({reason for place in places for reason in place}) if all(places) else []
+
+
+def _places(
+    each: Any, above: list[str], holding: set[Any], why: Callable[[Any], Iterator[str]]
+) -> Iterator[list[str]]:
     """For each place in the view layer where one of the collections in ``holding`` occurs, yield
     the reasons why the collection isn't shown there. The list is empty if nothing hides it."""
-    name, here = each.collection.name, list(above)
-    if each.exclude:
-        here.append(f"the collection '{name}' is excluded from the view layer")
-    if each.hide_viewport:
-        here.append(f"the collection '{name}' is hidden with the eye")
-    if each.collection.hide_viewport:
-        here.append(f"the collection '{name}' is switched off in viewports")
+    here = [*above, *why(each)]
     if each.collection in holding:
-        yield here
+        # A collection can be in the view layer although the one above it is excluded.
+        name = each.collection.name
+        excluded = f"the collection '{name}' is excluded from the view layer"
+        yield [excluded, *here] if each.exclude else here
     for below in each.children:
-        yield from _places(below, here, holding)
+        yield from _places(below, here, holding, why)
+
+
+def _why_not_shown(each: Any) -> Iterator[str]:
+    name = each.collection.name
+    if each.hide_viewport:
+        yield f"the collection '{name}' is hidden with the eye"
+    if each.collection.hide_viewport:
+        yield f"the collection '{name}' is switched off in viewports"
+
+
+def _why_not_rendered(each: Any) -> Iterator[str]:
+    if each.collection.hide_render:
+        yield f"the collection '{each.collection.name}' is switched off in renders"
 
 
 def _uses(obj: bpy.types.Object) -> set[str]:

@@ -27,6 +27,7 @@ from callboard_blender.parts.local_data import LocalData
 from callboard_blender.parts.new_drivers import NewDrivers
 from callboard_blender.parts.node_changes import NodeChanges
 from callboard_blender.parts.node_links import NodeLinks
+from callboard_blender.parts.object_faults import rendered_collections
 from callboard_blender.parts.packed_files import PackedFiles
 from callboard_blender.parts.rig_changes import RigChanges
 from callboard_blender.parts.scene_settings import SceneSettings
@@ -123,10 +124,21 @@ class BlenderStructure:
             "below": [each.name_full for each in collection.children],
             "shown": any(each.visible_get() for each in places),
             "excluded": bool(places) and all(each.exclude for each in places),
-            "in_renders": not collection.hide_render,
+            "in_renders": collection in rendered_collections(view_layer().layer_collection),
             "faces": sum(len(each.data.polygons) for each in objects),
         }
         return {**facts, "library": collection.library.filepath} if collection.library else facts
+
+    def top(self) -> Json:
+        """Return the scene's own collection and the objects directly in it."""
+        top = scene().collection
+        return {"name": top.name, "objects": [obj.name_full for obj in top.objects]}
+
+    def switches(self, name: str) -> Sequence[bool]:
+        """Return whether the object is shown, and the switches that hide it."""
+        obj, layer = find(name), view_layer()
+        shown, hidden = obj.visible_get(view_layer=layer), obj.hide_get(view_layer=layer)
+        return shown, hidden, obj.hide_viewport, obj.hide_render
 
     def show_groups(self, name: str) -> list[str]:
         """Show the collections that hide the object, in views and in renders. If several paths lead

@@ -74,6 +74,8 @@ def set_visibility(
         raise HostError(refused[0]["why"])
     unfit = {each["path"] for each in refused}
     paths = [path for path in paths if path not in unfit]
+    switches = getattr(port, "switches", None)
+    before = {path: switches(path) for path in paths} if switches is not None else {}
     show_groups = getattr(port, "show_groups", None) if visible and with_groups else None
     shown = [] if show_groups is None else [each for path in paths for each in show_groups(path)]
     views_only = [path for path in paths if getattr(port, "in_views_only", _never)(path)]
@@ -89,6 +91,8 @@ def set_visibility(
             f"{', '.join(views_only[:5])} {'are' if len(views_only) > 1 else 'is'} linked, so only"
             " this file's views changed; in pictures, the object's own file decides"
         )
+    if switches is not None:
+        paths = [path for path in paths if switches(path) != before[path]]
     answer: Json = {"changed": [*paths, *dict.fromkeys(shown)], "created": []}
     answer["verified"] = doubt is None
     answer |= {"refused": refused} if refused else {}

@@ -32,6 +32,9 @@ def list_groups(ctx: Any, offset: int = 0, limit: int = 100) -> Generator[None, 
             facts = {} if facts_of is None else facts_of(path)
             groups.append({**group_json(port, path, name), **facts})
     answer: Json = {"groups": groups, "total": len(names)}
+    if hasattr(port, "top"):
+        top = port.top()
+        answer["top"] = {**top, "objects": top["objects"][:MOST], "count": len(top["objects"])}
     if offset < end < len(names):
         answer["next_offset"] = end
     return covered(ctx.port("scene.read"), answer)
