@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from hosts.blender_scenes import Rig, refused
 
 
@@ -189,6 +191,102 @@ def test_weights_are_made_where_a_mesh_has_none(rig: Rig) -> None:
     answer = rig.tool("blender_modelling__bind_to_armature", **bound, weights="automatic")
     assert answer["groups"] == ["Bone"]
     assert _run(rig, "not_deformed") == []
+
+
+def _armature(name: str, *bones: str) -> Any:
+    """Return a new armature whose bones stand upright, one beside the other."""
+    import bpy
+
+    bpy.ops.object.armature_add()
+    rig = bpy.context.object
+    rig.name = name
+    bpy.ops.object.mode_set(mode="EDIT")
+    edited = rig.data.edit_bones
+    edited[0].name = bones[0]
+    for number, bone in enumerate(bones[1:], 1):
+        made = edited.new(bone)
+        made.head, made.tail = (number, 0, 0), (number, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
+
+
+def _body_of_two_rigs(rig: Rig) -> Any:
+    """Return a mesh below ``Rig``, whose modifier names ``Old`` and whose group for the arm has a
+    name from elsewhere."""
+    body = rig.cube("Body")
+    bones = ("spine", "upper_arm.L", "upper_arm.R")
+    old = _armature("Old", *bones)
+    body.parent = _armature("Rig", *bones)
+    half = len(body.data.vertices) // 2
+    body.vertex_groups.new(name="spine").add(range(half), 1.0, "REPLACE")
+    body.vertex_groups.new(name="UpperArm_L").add(range(half, 2 * half), 1.0, "REPLACE")
+    body.modifiers.new("Armature", "ARMATURE").object = old
+    return body
+
+
+def test_a_mesh_bound_to_another_rig_is_repaired_by_one_call(rig: Rig) -> None:
+    import bpy
+
+    body = _body_of_two_rigs(rig)
+    mask = body.modifiers.new("Mask", "MASK")
+    mask.vertex_group, mask.show_viewport, mask.show_render = "UpperArm_L", True, True
+    told = rig.tool("scene__get_object", name="Body", detail=True)
+    assert told["unmatched_groups"] == []  # A modifier uses the group.
+    body.modifiers.remove(mask)
+    told = rig.tool("scene__get_object", name="Body", detail=True)
+    assert told["unmatched_groups"] == [{"group": "UpperArm_L", "alike": "upper_arm.L"}]
+    told = rig.tool("scene__get_object", name="Rig", detail=True)
+    assert (told["bones"], told["bone_count"]) == (["spine", "upper_arm.L", "upper_arm.R"], 3)
+    (told,) = _run(rig, "not_deformed")
+    assert "'Old'" in told["why"]
+    assert "'UpperArm_L'" in told["why"]
+    _mend(rig, told)
+    assert _run(rig, "not_deformed") == []
+    assert [(each.name, each.object.name) for each in body.modifiers] == [("Armature", "Rig")]
+    bpy.data.objects["Rig"].pose.bones["upper_arm.L"].location.z = 2.0
+    bpy.context.view_layer.update()
+    seen = body.evaluated_get(bpy.context.evaluated_depsgraph_get()).data.vertices
+    moved = [a for a, b in zip(seen, body.data.vertices, strict=True) if (a.co - b.co).length > 1.0]
+    assert len(moved) == len(seen) // 2
+
+
+def test_binding_says_what_it_changed_and_what_no_bone_moves(rig: Rig) -> None:
+    body = _body_of_two_rigs(rig)
+    bound = {"name": "Body", "armature": "Rig"}
+    told = rig.tool("blender_modelling__bind_to_armature", **bound)
+    assert told["was"] == "Old"
+    assert told["unmatched_groups"] == [{"group": "UpperArm_L", "alike": "upper_arm.L"}]
+    assert told["unbound_vertices"] == len(body.data.vertices) // 2
+    (left,) = _run(rig, "not_deformed")
+    assert left["fix"]["arguments"]["rename_groups"] == {"UpperArm_L": "upper_arm.L"}
+    body.modifiers.new("Mask", "MASK").vertex_group = "UpperArm_L"
+    names = {"UpperArm_L": "upper_arm.L"}
+    told = rig.tool("blender_modelling__bind_to_armature", **bound, rename_groups=names)
+    assert "was" not in told
+    assert (told["groups"], told["unbound_vertices"]) == (["spine", "upper_arm.L"], 0)
+    assert body.modifiers["Mask"].vertex_group == "upper_arm.L"
+    assert _run(rig, "not_deformed") == []
+    body.modifiers.remove(body.modifiers["Mask"])
+    told = rig.tool("blender_modelling__bind_to_armature", **bound, weights="automatic")
+    assert told["replaced_weights"] == ["spine", "upper_arm.L"]
+    assert [each.type for each in body.modifiers] == ["ARMATURE"]
+
+
+def test_names_that_a_group_cannot_have_are_refused(rig: Rig) -> None:
+    from callboard.errors import WrongArgument
+
+    body = _body_of_two_rigs(rig)
+    for names, why in (
+        ({"Arm": "upper_arm.L"}, "no vertex group 'Arm'"),
+        ({"UpperArm_L": "hand.L"}, "isn't a deforming bone"),
+        ({"UpperArm_L": "spine"}, "another group"),
+        ({"UpperArm_L": "upper_arm.L", "spine": "upper_arm.L"}, "another group"),
+    ):
+        bound = {"name": "Body", "armature": "Rig", "rename_groups": names}
+        with pytest.raises(WrongArgument, match=why):
+            rig.tool("blender_modelling__bind_to_armature", **bound)
+    assert [each.name for each in body.vertex_groups] == ["spine", "UpperArm_L"]
+    assert body.modifiers[0].object.name == "Old"
 
 
 def test_objects_that_are_shown_but_not_rendered_say_why(rig: Rig) -> None:

@@ -16,6 +16,15 @@ from callboard_blender.application.linked_data import is_brought, is_own_object
 from callboard_blender.application.names import Listed, listed, view_layer
 from callboard_blender.parts.constraints import constraints_of, why_idle
 from callboard_blender.parts.curves import driven_parts, drivers_of, why_broken
+from callboard_blender.parts.skinning import (
+    alike,
+    bindings,
+    bones_of,
+    can_rename,
+    deforming,
+    unmatched,
+    weights_of,
+)
 
 #: Types of objects that a render shows.
 _RENDERED = (
@@ -121,27 +130,23 @@ class ObjectFaults:
 
     def _not_deformed(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
         groups = {each.name for each in obj.vertex_groups}
-        bound = [each for each in obj.modifiers if each.type == "ARMATURE"]
+        bound = bindings(obj)
         above = obj.parent if obj.parent and obj.parent.type == "ARMATURE" else None
         fitting = above if above and groups & self._bones.get(above, set()) else self._fit(groups)
         for each in bound:
-            rig = each.object
-            if rig is None:
-                return f"its modifier '{each.name}' names no armature", _binding(obj, fitting)
-            if not each.show_viewport:
-                why = f"its modifier '{each.name}' is switched off in viewports"
-                return why, _binding(obj, rig)
-            bones = deforming(rig)
-            if each.use_vertex_groups and not each.use_bone_envelopes and not groups & bones:
-                why = f"none of its vertex groups has the name of a deforming bone of '{rig.name}'"
-                return why, _binding(obj, fitting)
-            if each.use_vertex_groups and not each.use_bone_envelopes and not _weighs(obj, bones):
-                return f"no vertex has a weight for a bone of '{rig.name}'", None
-            if rig.data.pose_position == "REST":
-                why = f"its armature '{rig.name}' is shown in its rest position"
-                wanted = {"name": rig.name_full, "attribute": "data.pose_position", "value": "POSE"}
-                return why, {"tool": "attributes__set", "arguments": wanted}
-        if bound or fitting is None or (above and obj.parent_type in ("ARMATURE", "BONE")):
+            if reason := _why_idle(obj, each, fitting):
+                return reason
+        if bound and above is not None and obj.parent_type == "OBJECT":
+            fit = len(groups & self._bones.get(above, set()))
+            named = [each.object for each in bound]
+            if fit and above not in named and fit >= len(groups & bones_of(obj)):
+                why = f"'{bound[0].name}' names '{named[0].name}', not its parent '{above.name}'"
+                fix = _binding(obj, above) if len(bound) == 1 else None
+                also = _strays(obj)
+                return f"its modifier {why}" + (f"; {also[0]}" if also else ""), fix
+        if bound:
+            return _strays(obj)
+        if fitting is None or (above and obj.parent_type in ("ARMATURE", "BONE")):
             return None
         why = f"it has vertex groups named after bones of '{fitting.name}', but isn't bound to it"
         return why, _binding(obj, fitting)
@@ -207,11 +212,6 @@ def _loose(mesh: Any) -> tuple[int, int]:
     return len(mesh.vertices) - len(set(ends)), len(mesh.edges) - len(set(used))
 
 
-def deforming(rig: bpy.types.Object) -> set[str]:
-    """Return the names of the armature's bones that deform meshes."""
-    return {each.name for each in rig.data.bones if each.use_deform}
-
-
 def rendered_collections(each: Any) -> Iterator[Any]:
     """Yield this collection and those below it, except the ones that renders leave out. A
     collection can be in the view layer although the one above it is excluded."""
@@ -222,14 +222,63 @@ def rendered_collections(each: Any) -> Iterator[Any]:
             yield from rendered_collections(below)
 
 
+def _why_idle(obj: bpy.types.Object, each: Any, fitting: Any) -> tuple[str, Json | None] | None:
+    """Return why the armature modifier doesn't deform the mesh, and the call that fixes it."""
+    rig = each.object
+    if rig is None:
+        there = fitting is not None and fitting in [one.object for one in bindings(obj)]
+        fix = _removal(obj, each) if there else _binding(obj, fitting)
+        return f"its modifier '{each.name}' names no armature", fix
+    if not each.show_viewport:
+        why = f"its modifier '{each.name}' is switched off in viewports"
+        return why, _binding(obj, rig)
+    bones = deforming(rig)
+    if each.use_vertex_groups and not each.use_bone_envelopes:
+        groups = {group.name for group in obj.vertex_groups}
+        if not groups & bones:
+            why = f"none of its vertex groups has the name of a deforming bone of '{rig.name}'"
+            like = alike(groups, bones) if can_rename(obj) else {}
+            fits = fitting is not None and len(groups & deforming(fitting)) >= len(like)
+            return why, _binding(obj, fitting if fits or not like else rig)
+        if not _weighs(obj, bones):
+            return f"no vertex has a weight for a bone of '{rig.name}'", None
+    if rig.data.pose_position == "REST":
+        why = f"its armature '{rig.name}' is shown in its rest position"
+        wanted = {"name": rig.name_full, "attribute": "data.pose_position", "value": "POSE"}
+        return why, {"tool": "attributes__set", "arguments": wanted}
+    return None
+
+
+def _strays(obj: bpy.types.Object) -> tuple[str, Json | None] | None:
+    """Return which groups with weights no bone has, and the call that renames them."""
+    bones = bones_of(obj)
+    if any(e.use_bone_envelopes or not e.use_vertex_groups for e in bindings(obj)):
+        return None
+    if all(each.name in bones for each in obj.vertex_groups):
+        return None
+    weights = weights_of(obj, bones, _step(obj))
+    strays = unmatched(obj, bones, weights.used)
+    similar = [f"'{e['group']}' (like '{e['alike']}')" for e in strays if "alike" in e]
+    if similar:
+        why = f"no bone has the names of its groups {', '.join(similar[:8])}"
+        return why, _renaming(obj, strays)
+    if strays and weights.stray:
+        names = ", ".join(f"'{each['group']}'" for each in strays[:8])
+        return f"some vertices have weights only for groups that no bone has: {names}", None
+    return None
+
+
 def _weighs(obj: bpy.types.Object, bones: set[str]) -> bool:
     numbers = {each.index for each in obj.vertex_groups if each.name in bones}
-    step = max(1, len(obj.data.vertices) // _MOST_VERTICES)
     return any(
         weight.group in numbers and weight.weight > 0
-        for number in range(0, len(obj.data.vertices), step)
+        for number in range(0, len(obj.data.vertices), _step(obj))
         for weight in obj.data.vertices[number].groups
     )
+
+
+def _step(obj: bpy.types.Object) -> int:
+    return max(1, len(obj.data.vertices) // _MOST_VERTICES)
 
 
 def _no_effect(each: Any) -> str | None:
@@ -252,11 +301,29 @@ def _no_effect(each: Any) -> str | None:
     return None
 
 
-def _binding(obj: bpy.types.Object, rig: bpy.types.Object | None) -> Json | None:
+def _binding(
+    obj: bpy.types.Object, rig: bpy.types.Object | None, names: dict[str, str] | None = None
+) -> Json | None:
+    """Return the call that binds the object to ``rig``, with new ``names`` for its groups. Without
+    ``names``, all groups that no bone has are named after the bones that are like them."""
     if rig is None:
         return None
-    wanted = {"name": obj.name_full, "armature": rig.name_full}
+    wanted: Json = {"name": obj.name_full, "armature": rig.name_full}
+    if names is None:
+        names = alike((each.name for each in obj.vertex_groups), deforming(rig))
+    if names and can_rename(obj):
+        wanted["rename_groups"] = names
     return _call("blender_modelling__bind_to_armature", **wanted)
+
+
+def _renaming(obj: bpy.types.Object, strays: list[Json]) -> Json | None:
+    """Return the call that names groups after the bones of one armature that are like them."""
+    for rig in (each.object for each in bindings(obj)):
+        bones = deforming(rig)
+        names = {e["group"]: e["alike"] for e in strays if e.get("alike") in bones}
+        if names and can_rename(obj):
+            return _binding(obj, rig, names)
+    return None
 
 
 def _removal(obj: bpy.types.Object, each: Any) -> Json | None:

@@ -14,6 +14,7 @@ from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driven_parts, driver_json, drivers_of
 from callboard_blender.parts.details import levels_of
 from callboard_blender.parts.pointers import named_by
+from callboard_blender.parts.skinning import bones_of, unmatched
 
 #: Maximum number of entries in a list, such as vertex groups.
 _MOST = 200
@@ -53,7 +54,13 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
         "uses": sorted(_uses(obj)),
     }
     if obj.vertex_groups:
-        reported["vertex_groups"] = [each.name for each in obj.vertex_groups][:_MOST]
+        groups = [each.name for each in obj.vertex_groups]
+        reported["vertex_groups"] = groups[:_MOST]
+        if bones := bones_of(obj):
+            reported["unmatched_groups"] = unmatched(obj, bones, groups)[:_MOST]
+    if obj.type == "ARMATURE":
+        reported["bones"] = data.bones.keys()[:_MOST]
+        reported["bone_count"] = len(data.bones)
     if keys := getattr(data, "shape_keys", None):
         reported["shape_keys"] = {each.name: each.value for each in keys.key_blocks[:_MOST]}
     if users:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import bpy
@@ -17,7 +18,7 @@ from callboard_blender.application.linked_data import (
 )
 from callboard_blender.application.names import find
 from callboard_blender.application.views import in_a_window
-from callboard_blender.parts.object_faults import deforming
+from callboard_blender.parts import skinning
 from callboard_blender.ports.geometry import mesh_object
 
 _TYPES = {
@@ -99,37 +100,111 @@ def shade(ctx: Any, name: str, smooth: bool) -> Json:
     return _verified(obj, lambda: all(face.use_smooth == smooth for face in faces))
 
 
-def bind_to_armature(ctx: Any, name: str, armature: str, weights: str = "existing") -> Json:
+def bind_to_armature(
+    ctx: Any,
+    name: str,
+    armature: str,
+    weights: str = "existing",
+    rename_groups: Mapping[str, str] | None = None,
+) -> Json:
     obj, rig = _mesh(ctx, name), find(ctx.port("scene.read").get(armature)["path"])
     refuse_linked(obj)
     if rig.type != "ARMATURE":
         raise WrongArgument(f"'{rig.name}' isn't an armature")
-    bones = deforming(rig)
+    bones, automatic = skinning.deforming(rig), weights == "automatic"
+    made = _binding(obj, rig)
+    repaired: Json = {}
+    _refuse_unbound(obj, rig, automatic, rename_groups)
     editor = ctx.port("scene.mutate")
-    if weights == "automatic":
+    if rename_groups:
         refuse_linked_data(obj)
-        _weigh(obj, rig)
-    groups = [each.name for each in obj.vertex_groups if each.name in bones]
-    if not groups:
-        raise HostError(
-            f"'{obj.name}' has no vertex group with the name of a deforming bone of '{rig.name}'; "
-            "bind it with weights: automatic, or rename its groups"
-        )
-    if obj.parent is None:
-        editor.set_parent(obj.name_full, rig.name_full, True)
-    bound = [each for each in obj.modifiers if each.type == "ARMATURE"]
-    made = next((each for each in bound if each.object in (None, rig)), None)
+        refuse_linked_shape(obj)
+        if sharing := skinning.rename_groups(obj, rename_groups, bones):
+            repaired["also_renamed_in"] = sharing[:200]
     if made is None:
-        made = obj.modifiers.new("Armature", "ARMATURE")
-        if hasattr(obj.modifiers, "move"):
-            obj.modifiers.move(len(obj.modifiers) - 1, 0)
-        else:  # Blender 3.4
-            with bpy.context.temp_override(object=obj):
-                bpy.ops.object.modifier_move_to_index(modifier=made.name, index=0)
+        made = _bound_first(obj)
+    elif made.object != rig:
+        repaired["was"] = made.object.name_full if made.object else None
+    old = obj.parent == made.object and obj.parent_type in ("OBJECT", "ARMATURE")
+    if obj.parent is None or old:
+        editor.set_parent(obj.name_full, rig.name_full, True)
     made.object, made.use_vertex_groups = rig, True
     made.show_viewport = made.show_render = True
-    answer = _verified(obj, lambda: made.object == rig and made.show_viewport)
-    return {**answer, "armature": rig.name_full, "groups": groups[:200]}
+    if automatic:
+        before = _tallied(obj)
+        _weigh(obj, rig)
+        after = _tallied(obj)
+        replaced = [each for each in before if before[each] != after.get(each)]
+        repaired["replaced_weights"] = sorted(replaced)[:200]
+    groups = [each.name for each in obj.vertex_groups if each.name in bones]
+    answer = _verified(obj, lambda: made.object == rig and made.show_viewport and bool(groups))
+    known = skinning.bones_of(obj)
+    read = skinning.weights_of(obj, known)
+    others = {
+        e.name: e.object.name_full for e in skinning.bindings(obj) if e.object not in (rig, None)
+    }
+    return {
+        **answer,
+        **repaired,
+        **({"other_armatures": others} if others else {}),
+        "armature": rig.name_full,
+        "groups": groups[:200],
+        "unmatched_groups": skinning.unmatched(obj, known, read.used)[:200],
+        "unbound_vertices": read.stray + read.bare,
+    }
+
+
+def _binding(obj: Any, rig: Any) -> Any:
+    """Return the armature modifier to use: the one that names the armature or nothing, or else the
+    only one."""
+    there = skinning.bindings(obj)
+    for wanted in (rig, None):
+        if fitting := [each for each in there if each.object == wanted]:
+            return fitting[0]
+    if len(there) > 1:
+        names = ", ".join(f"'{each.name}' ({each.object.name_full})" for each in there)
+        raise HostError(
+            f"'{obj.name}' has several armature modifiers: {names}; remove the wrong ones first"
+            " with blender_modelling__remove_modifier"
+        )
+    return there[0] if there else None
+
+
+def _bound_first(obj: Any) -> Any:
+    made = obj.modifiers.new("Armature", "ARMATURE")
+    if hasattr(obj.modifiers, "move"):
+        obj.modifiers.move(len(obj.modifiers) - 1, 0)
+    else:  # Blender 3.4
+        with bpy.context.temp_override(object=obj):
+            bpy.ops.object.modifier_move_to_index(modifier=made.name, index=0)
+    return made
+
+
+def _refuse_unbound(obj: Any, rig: Any, automatic: bool, names: Mapping[str, str] | None) -> None:
+    """Raise HostError if the mesh would have no weights for the armature's bones, or couldn't get
+    any."""
+    bones, groups = skinning.deforming(rig), [each.name for each in obj.vertex_groups]
+    if automatic:
+        refuse_linked_data(obj)
+    elif not names and bones.isdisjoint(groups):
+        similar = skinning.alike(groups, bones)
+        rename = f"rename_groups: {json.dumps(similar)}" if similar else "rename_groups"
+        raise HostError(
+            f"'{obj.name}' has no vertex group with the name of a deforming bone of '{rig.name}'; "
+            f"bind it with weights: automatic, or with {rename}"
+        )
+
+
+def _tallied(obj: Any) -> dict[str, int]:
+    """Return a number for each group with weights, which differs if the weights noticeably do."""
+    names = {each.index: each.name for each in obj.vertex_groups}
+    tallies: dict[str, int] = {}
+    for vertex in obj.data.vertices:
+        for each in vertex.groups:
+            if each.weight > 0 and each.group in names:
+                name = names[each.group]
+                tallies[name] = hash((tallies.get(name), vertex.index, round(each.weight, 4)))
+    return tallies
 
 
 def _weigh(obj: Any, rig: Any) -> None:
