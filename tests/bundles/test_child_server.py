@@ -237,6 +237,7 @@ def test_the_search_finds_its_tools_while_it_is_there(kid: Kid) -> None:
             "name": "kid__echo",
             "bundle": "kid",
             "description": "Does echo.",
+            "arguments": "",
             "loaded": True,
         }
         assert hits("grown") == []

@@ -29,6 +29,20 @@ def test_loading_a_skill_that_is_loaded_tells_its_tools_too(tmp_path: Path) -> N
         assert told == {"loaded": [], "tools": ["s__go"]}
 
 
+ASKING = """tools:
+- {name: go, description: Goes., input_schema: {
+    type: object, required: [path], properties: {width: {type: integer}, path: {type: string}}}}
+"""
+
+
+def test_a_hit_names_the_tools_arguments_and_marks_the_required_ones(tmp_path: Path) -> None:
+    write_skill(tmp_path, "asking", files={**FILES, "tools.yaml": ASKING})
+    with served(skills=True, skill_paths=[tmp_path]) as running, running.client() as client:
+        hits = client.call("skills__search", {"query": "asking"})["structuredContent"]["hits"]
+        told = {hit["name"]: hit.get("arguments") for hit in hits}
+        assert (told["asking__go"], told["asking"]) == ("width, path*", None)
+
+
 NEEDY = """tools:
 - {name: see, description: Sees., required_capabilities: [viewport, scene.read]}
 - {name: go, description: Goes.}

@@ -13,7 +13,7 @@ _DESCRIPTION = (
     "Makes several calls as one: one question to the artist, one undo step, and when one fails all "
     "are rolled back. An argument of a later call may be an earlier result: "
     '{"$result": 0, "path": "object.path"} is that value of the first call\'s structured result. '
-    "Not for jobs, calls that ask the client, or batches."
+    "Not for jobs, skills__ tools, calls that ask the client, or batches."
 )
 _CALL: Json = {
     "type": "object",

@@ -215,7 +215,8 @@ SCHEMAS: Json = {
             "skill": STRING,
             "description": STRING,
             "loaded": BOOLEAN,
-        }
+        },
+        {"arguments": STRING},
     ),
     "Hits": _listing("hits", "Hit"),
     "Resource": _object(

@@ -14,6 +14,8 @@ from callboard.errors import SkillError
 from callboard.skills.catalog import KnownSkill, SkillCatalog
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 
+#: Maximum number of characters of the arguments in a hit.
+MOST_ARGUMENTS = 400
 _NAME: Json = {
     "type": "object",
     "properties": {"name": {"type": "string", "minLength": 1, "description": "The skill's name."}},
@@ -26,7 +28,7 @@ _DESCRIBE: Json = {
         **_NAME["properties"],
         "tool": {
             "type": "string",
-            "description": "Only this tool, with the schemas of its arguments and result.",
+            "description": "Only this tool, with its schemas.",
         },
     },
 }
@@ -79,15 +81,16 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
         _tool(
             "skills__search",
             "Finds skills and tools, loaded or not, by what they are for. A tool can be called "
-            "even if its skill isn't loaded; skills__describe returns its arguments.",
+            "even if its skill isn't loaded. Hits name its arguments, * if required; "
+            "skills__describe has the schemas.",
             _SEARCH,
             search,
             read_only=True,
         ),
         _tool(
             "skills__describe",
-            "Describes a skill: its purpose, its tools and what they need; for one tool, the "
-            "schemas of its arguments and its result.",
+            "Describes a skill: its purpose, its tools and what they need; for one tool, its "
+            "schemas.",
             _DESCRIBE,
             describe,
             read_only=True,
@@ -110,9 +113,10 @@ def search_skills(
     *,
     only_callable: bool = False,
 ) -> Json:
-    """Return ``{hits: [{kind, name, skill | bundle, description, loaded,
+    """Return ``{hits: [{kind, name, skill | bundle, description, arguments?, loaded,
     missing_capabilities?}]}``, the best first. A skill's missing capabilities are listed only when
-    none of its tools can be called. ``bundle`` is the bundle whose server has the tool."""
+    none of its tools can be called. ``bundle`` is the bundle whose server has the tool.
+    ``arguments`` are a tool's, as :func:`_arguments` returns them."""
     skills = {known.skill.name: known for known in catalog.known}
     ranked = catalog.search(query, 1000 if only_callable else limit)
     served_tools = catalog.served_tools()
@@ -134,11 +138,30 @@ def search_skills(
                 "name": hit.name,
                 ("skill" if served is None else "bundle"): hit.skill,
                 "description": hit.description,
+                **(
+                    {"arguments": _arguments(hit.name, known, served)} if hit.kind == "tool" else {}
+                ),
                 "loaded": served is not None or (known is not None and known.loaded),
                 **({"missing_capabilities": missing_capabilities} if missing_capabilities else {}),
             }
         )
     return {"hits": hits[:limit]}
+
+
+def _arguments(name: str, known: KnownSkill | None, served: Tool | None) -> str:
+    """Return the names of the tool's arguments, such as ``path*, width``. A ``*`` marks what is
+    required."""
+    if served is not None:
+        schema = served.input_schema
+    else:
+        tools = [] if known is None else known.skill.tools
+        named = (each for each in tools if known and known.skill.wire_name(each.name) == name)
+        schema = next((each.input_schema for each in named), {})
+    properties, required = schema.get("properties"), schema.get("required")
+    names = list(properties) if isinstance(properties, dict) else []
+    needed = required if isinstance(required, list) else []
+    marked = ", ".join(f"{each}*" if each in needed else each for each in names)
+    return marked if len(marked) <= MOST_ARGUMENTS else f"{marked[:MOST_ARGUMENTS]}…"
 
 
 def _missing(known: KnownSkill, kind: str, name: str, offer: Offer) -> list[str]:
