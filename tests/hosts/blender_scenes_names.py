@@ -264,6 +264,109 @@ def test_an_override_of_an_instanced_collection(rig: Rig) -> None:
     assert near(saved["Lid"]["bounds"]["max"], [11, 1, 6])
 
 
+def _rig_with_a_leaf(rig: Rig) -> str:
+    """Return a library with the collections ``Rig``, an armature with a mesh and a bone's shape,
+    and ``Mixed``, which holds ``Own`` and, from another library, the object ``Leaf`` and the
+    collection ``Nest`` with ``Twig``."""
+    import bpy
+
+    def make_further() -> None:
+        rig.cube("Leaf")
+        nest = bpy.data.collections.new("Nest")
+        nest.objects.link(rig.cube("Twig"))
+        bpy.context.scene.collection.children.link(nest)
+
+    further = rig.library("further.blend", make_further)
+
+    def make() -> None:
+        (leaf,) = _link(further, "Leaf")
+        bones = bpy.data.armatures.new("Bones")
+        bones_object = bpy.data.objects.new("Bones", bones)
+        held = {
+            "Mixed": [rig.cube("Own"), leaf],
+            "Rig": [rig.cube("Shape"), bones_object, rig.cube("Skin")],
+        }
+        for name, objects in held.items():
+            collection = bpy.data.collections.new(name)
+            bpy.context.scene.collection.children.link(collection)
+            for obj in objects:
+                collection.objects.link(obj)
+        bpy.data.collections["Mixed"].children.link(_link_collection(further, "Nest"))
+        bpy.context.view_layer.objects.active = bones_object
+        bpy.ops.object.mode_set(mode="EDIT")
+        bones.edit_bones.new("Bone").tail = (0, 0, 1)
+        bpy.ops.object.mode_set(mode="OBJECT")
+        bones_object.pose.bones["Bone"].custom_shape = bpy.data.objects["Shape"]
+        bpy.data.objects["Skin"].parent = bones_object
+
+    return rig.library("kit.blend", make)
+
+
+def _instance(collection: Any, x: float) -> None:
+    """Show the linked collection by an empty named ``Instance`` instead of by itself."""
+    import bpy
+
+    bpy.context.scene.collection.children.unlink(collection)
+    empty_object = bpy.data.objects.new("Instance", None)
+    empty_object.instance_type, empty_object.instance_collection = "COLLECTION", collection
+    empty_object.location.x = x
+    bpy.context.scene.collection.objects.link(empty_object)
+
+
+def _why_no_override(rig: Rig, name: str) -> str:
+    return refused(lambda: rig.tool("blender_library__make_override", name=name))
+
+
+def test_no_override_of_what_a_linked_file_links_itself(rig: Rig) -> None:
+    import bpy
+
+    _link_collection(_rig_with_a_leaf(rig), "Mixed")
+    leaf, twig = "Leaf [further.blend]", "Twig [further.blend]"
+    advice = "link it from 'further.blend'"
+    assert advice in _why_no_override(rig, leaf)
+    assert advice in _why_no_override(rig, twig)
+    assert all(each.library for each in [*bpy.data.objects, *bpy.data.collections])
+    done = rig.tool("blender_library__make_override", name="Own [kit.blend]")
+    assert done["created"] == ["Own"]
+    assert advice in _why_no_override(rig, leaf)
+    assert advice in _why_no_override(rig, twig)
+    _link(str(rig.folder / "further.blend"), "Leaf")
+    assert rig.tool("blender_library__make_override", name=leaf)["created"] == ["Leaf"]
+    rig.tool("scene__transform", name="Leaf", translate=[1, 2, 3])
+    assert near(rig.reopened()["Leaf"]["translate"], [1, 2, 3])
+
+    bpy.ops.wm.read_homefile(use_empty=True)
+    mixed = _link_collection(str(rig.folder / "kit.blend"), "Mixed")
+    _instance(mixed, 10)
+    before = sorted(each.name_full for each in bpy.data.objects)
+    why = _why_no_override(rig, "Instance")
+    assert "[further.blend]'" in why
+    assert advice in why
+    assert sorted(each.name_full for each in bpy.data.objects) == before
+    assert [each.name_full for each in bpy.data.objects if each.parent] == []
+    assert bpy.data.objects["Instance"].instance_collection == mixed
+
+
+def test_an_override_of_a_rig_leaves_the_bones_shapes(rig: Rig) -> None:
+    import bpy
+
+    path = _rig_with_a_leaf(rig)
+    _instance(_link_collection(path, "Rig"), 10)
+    done = rig.tool("blender_library__make_override", name="Instance")
+    assert sorted(done["created"]) == ["Bones", "Skin"]
+    assert bpy.data.objects["Bones"].parent == bpy.data.objects["Instance"]
+    assert bpy.data.objects["Shape", path].parent is None
+    assert near(rig.reopened()["Skin"]["bounds"]["max"], [11, 1, 1])
+
+    bpy.ops.wm.read_homefile(use_empty=True)
+    _link_collection(path, "Rig")
+    assert "link it from 'kit.blend'" in _why_no_override(rig, "Shape [kit.blend]")
+    assert all(each.library for each in [*bpy.data.objects, *bpy.data.collections])
+    done = rig.tool("blender_library__make_override", name="Bones [kit.blend]")
+    assert done["object"]["path"] == "Bones"
+    assert sorted(done["created"]) == ["Bones", "Skin"]
+
+
 def test_nothing_to_override_is_said(rig: Rig) -> None:
     rig.cube("Mine")
     refusal = refused(lambda: rig.tool("blender_library__make_override", name="Mine"))

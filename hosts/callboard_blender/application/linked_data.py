@@ -30,6 +30,15 @@ def is_own_object(obj: bpy.types.Object) -> bool:
     return obj.library is None and not (override is not None and override.is_system_override)
 
 
+def refuse_left_linked(obj: bpy.types.Object) -> None:
+    """Raise HostError for an object that stays linked when its collection becomes an override."""
+    file = _file(obj.library)
+    raise HostError(
+        f"Blender leaves '{obj.name_full}' linked when it overrides the collection that holds it; "
+        f"link it from {file} into this file by itself, or change it in {file}"
+    )
+
+
 def refuse_linked_data(obj: bpy.types.Object) -> None:
     """Raise HostError when saving this file wouldn't keep a change to the object, or to its mesh,
     curve or other data."""
