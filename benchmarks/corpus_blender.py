@@ -110,6 +110,8 @@ MAY = {
         r"|(Scene|Collection)\..*(objects|children)\[(Object|Collection) .+ \[[^]]+\]\]"
     ),
     "blender_data__(replace|purge)": "",
+    # The tool sets the modifiers of all scenes.
+    "blender_data__set_modifiers": r"Object\.modifiers",
     # What is linked ends, because its local copy takes its place.
     "blender_files__make_local": "",
     # A node may get other sockets, and what passes through it if it is muted changes.
@@ -530,6 +532,12 @@ class Stage:
             "blender_modelling": meshes,
             ".modifier": sorted({each.name for obj in shown for each in obj.modifiers}),
             **self._of_nodes(),
+            "blender_data__set_modifiers.type": ["subsurf", "bevel", "armature", "nodes"],
+            "blender_data__set_modifiers.values": [
+                {"show_render": False},
+                {"show_in_editmode": True},
+            ],
+            "blender_data__set_modifiers.where": [{"show_viewport": True}],
             "blender_animation__set_modifier.values": [{"influence": 0.5}, {"mute": True}],
             ".start": [0, 1],
             ".end": [5, 12],

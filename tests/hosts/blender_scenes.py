@@ -129,12 +129,12 @@ class Rig:
 
 
 def refused(do: Callable[[], object]) -> str:
-    """Return the host's reason for refusing."""
-    from callboard.errors import HostError
+    """Return the reason why the host or the tool refuses."""
+    from callboard.errors import HostError, WrongArgument
 
     try:
         do()
-    except HostError as error:
+    except (HostError, WrongArgument) as error:
         return str(error)
     raise AssertionError("the host did not refuse")
 

@@ -272,6 +272,50 @@ def test_binding_says_what_it_changed_and_what_no_bone_moves(rig: Rig) -> None:
     assert [each.type for each in body.modifiers] == ["ARMATURE"]
 
 
+def test_several_armature_modifiers_are_repaired_only_where_it_is_clear(rig: Rig) -> None:
+    import bpy
+
+    body = _body_of_two_rigs(rig)
+    second = body.modifiers.new("Second", "ARMATURE")
+    second.object = _armature("Other", "spine")
+    (told,) = _run(rig, "not_deformed")
+    assert "fix" not in told
+    bound = {"name": "Body", "armature": "Rig"}
+    why = refused(lambda: rig.tool("blender_modelling__bind_to_armature", **bound))
+    assert "'Armature' (Old), 'Second' (Other)" in why
+    assert body.modifiers[0].object.name == "Old"
+    second.object = None
+    body.modifiers[0].object = bpy.data.objects["Rig"]
+    (told,) = _run(rig, "not_deformed")
+    assert told["fix"]["tool"] == "geometry__remove_modifier"
+    _mend(rig, told)
+    (told,) = _run(rig, "not_deformed")
+    _mend(rig, told)
+    assert _run(rig, "not_deformed") == []
+    assert [each.name for each in body.modifiers] == ["Armature"]
+
+
+def test_groups_of_linked_meshes_are_not_renamed(rig: Rig) -> None:
+    import bpy
+
+    path = rig.library("cast.blend", lambda: _body_of_two_rigs(rig))
+    with bpy.data.libraries.load(path, link=True) as (there, wanted):
+        wanted.objects = there.objects
+    for each in wanted.objects:
+        bpy.context.scene.collection.objects.link(each)
+    body = bpy.data.objects["Body"].override_create(remap_local_usages=True)
+    (told,) = [each for each in _run(rig, "not_deformed") if each["object"] == body.name_full]
+    assert "rename_groups" not in told["fix"]["arguments"]
+    bound = {"name": body.name_full, "armature": told["fix"]["arguments"]["armature"]}
+    names = {"UpperArm_L": "upper_arm.L"}
+    why = refused(
+        lambda: rig.tool("blender_modelling__bind_to_armature", **bound, rename_groups=names)
+    )
+    assert "linked from 'cast.blend'" in why
+    _mend(rig, told)
+    assert body.modifiers[0].object.name == "Rig"
+
+
 def test_names_that_a_group_cannot_have_are_refused(rig: Rig) -> None:
     from callboard.errors import WrongArgument
 

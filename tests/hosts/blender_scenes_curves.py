@@ -143,3 +143,152 @@ def test_an_action_that_others_share_stays_as_it_is(rig: Rig) -> None:
     rig.tool("blender_animation__move_keys", name="Box", offset=5)
     assert _curves(rig, "Box")["location[0]"]["frames"] == [6, 16]
     assert _curves(rig, "Twin")["location[0]"]["frames"] == [1, 11]
+
+
+def _action(obj: Any, name: str, last: int) -> Any:
+    """Return a new action with keys of ``obj`` from frame 1 to ``last``, which nothing uses."""
+    import bpy
+
+    action = bpy.data.actions.new(name)
+    obj.animation_data_create().action = action
+    for frame in (1, last):
+        obj.keyframe_insert("location", frame=frame)
+    obj.animation_data.action = None
+    return action
+
+
+def _strip(obj: Any, action: Any, track: str, start: int) -> Any:
+    into = obj.animation_data.nla_tracks.new()
+    into.name = track
+    strip = into.strips.new(action.name, start, action)
+    if hasattr(strip, "action_slot") and strip.action_slot is None:
+        strip.action_slot = action.slots[0]
+    return strip
+
+
+def _start(obj: Any, action: Any) -> None:
+    obj.animation_data_create().action = action
+    if hasattr(action, "slots"):
+        obj.animation_data.action_slot = action.slots[0]
+
+
+def _actions(rig: Rig, **asked: Any) -> dict[str, Any]:
+    listed = rig.tool("blender_animation__list_actions", **asked)["actions"]
+    return {each["name"]: each for each in listed}
+
+
+def test_actions_are_listed_with_what_plays_them(rig: Rig) -> None:
+    import bpy
+
+    box = rig.cube("Box")
+    walk, idle, wave, old = (
+        _action(box, name, last)
+        for name, last in (("Walk", 24), ("Idle", 80), ("Wave", 36), ("Old", 30))
+    )
+    old.use_fake_user = True
+    _start(box, walk)
+    _strip(box, idle, "Base", 101)
+    _strip(box, wave, "Tryout", 200)
+    box.animation_data.nla_tracks["Tryout"].mute = True
+    bpy.data.actions.new("Empty").use_fake_user = True
+    told = rig.tool("blender_animation__list_actions")
+    assert (told["total"], told["playing"]) == (5, 2)
+    listed = _actions(rig)
+    assert {name: (each["frames"], each["plays"]) for name, each in listed.items()} == {
+        "Empty": (None, False),
+        "Idle": ([1, 80], True),
+        "Old": ([1, 30], False),
+        "Walk": ([1, 24], True),
+        "Wave": ([1, 36], False),
+    }
+    by = {"by": "Box", "kind": "objects"}
+    assert listed["Walk"]["uses"] == [{**by, "how": "active", "frames": [1, 24], "plays": True}]
+    strip = {**by, "how": "strip"}
+    assert listed["Idle"]["uses"] == [
+        {**strip, "track": "Base", "strip": "Idle", "frames": [101, 180], "plays": True}
+    ]
+    (use,) = listed["Wave"]["uses"]
+    assert (use["frames"], use["why"]) == ([200, 235], "the track 'Tryout' is muted")
+    assert listed["Wave"]["why"] == use["why"]
+    assert listed["Old"]["why"] == "nothing uses it, and only a fake user keeps it"
+    assert (listed["Old"]["uses"], listed["Old"]["fake_user"]) == ([], True)
+    assert [*_actions(rig, plays=True)] == ["Idle", "Walk"]
+    assert [*_actions(rig, pattern="w*", plays=False)] == ["Wave"]
+
+
+def test_why_an_action_does_not_play_is_told(rig: Rig) -> None:
+    import bpy
+
+    box = rig.cube("Box")
+    walk, idle, wave = (_action(box, name, 9) for name in ("Walk", "Idle", "Wave"))
+    _start(box, walk)
+    strip = _strip(box, idle, "Base", 1)
+    _strip(box, wave, "Alone", 20)
+    data = box.animation_data
+    assert [*_actions(rig, plays=True)] == ["Idle", "Walk", "Wave"]
+    data.nla_tracks["Alone"].is_solo = True
+    listed = _actions(rig, plays=False)
+    assert listed["Walk"]["why"] == listed["Idle"]["why"] == "the track 'Alone' plays alone"
+    data.nla_tracks["Alone"].is_solo = False
+    strip.mute = True
+    assert _actions(rig)["Idle"]["why"] == "the strip 'Idle' is muted"
+    strip.mute, strip.use_animated_influence = False, True
+    for curve in strip.fcurves:
+        while len(curve.keyframe_points):
+            curve.keyframe_points.remove(curve.keyframe_points[0])
+    strip.influence = 0
+    assert _actions(rig)["Idle"]["why"] == "the influence of the strip 'Idle' is 0"
+    data.use_nla = False
+    listed = _actions(rig)
+    assert [name for name, each in listed.items() if each["plays"]] == ["Walk"]
+    assert "non-linear animation is switched off" in listed["Wave"]["why"]
+    away = bpy.data.objects.new("Away", None)
+    away.use_fake_user = True
+    _start(away, _action(away, "Gone", 5))
+    assert _actions(rig)["Gone"]["why"] == "no scene uses 'Away'"
+    if hasattr(walk, "slots"):
+        walk.slots.new("OBJECT", "Second")
+        data.action_slot = None
+        told = _actions(rig)["Walk"]
+        assert told["why"] == "no slot of the action is chosen"
+        assert told["slots"] == ["Box", "Second"]
+
+
+def test_actions_of_any_data_are_found(rig: Rig) -> None:
+    import bpy
+
+    box = rig.cube("Box")
+    box.shape_key_add(name="Basis")
+    smile = box.shape_key_add(name="Smile")
+    smile.keyframe_insert("value", frame=10)
+    material = bpy.data.materials.new("Paint")
+    material.use_nodes = True
+    box.data.materials.append(material)
+    shader = material.node_tree.nodes["Principled BSDF"]
+    shader.inputs["Roughness"].keyframe_insert("default_value", frame=3)
+    world = bpy.data.worlds.new("Sky")
+    other = bpy.data.scenes.new("Other")
+    other.world = world
+    world.keyframe_insert("color", frame=4)
+    camera = bpy.data.cameras.new("Eye")
+    other.collection.objects.link(bpy.data.objects.new("Eye", camera))
+    camera.keyframe_insert("lens", frame=7)
+    other.keyframe_insert("gravity", frame=2)
+    posed = _action(box, "Posed", 8)
+    arm = _arm()
+    limit = arm.pose.bones["Arm"].constraints.new("ACTION")
+    limit.action, limit.target, limit.frame_end = posed, box, 8
+    used = {
+        use["by"]: (use["kind"], use["how"], use["plays"], use["frames"])
+        for each in _actions(rig).values()
+        for use in each["uses"]
+        if use["by"] != "Rig" or use["how"] == "constraint"
+    }
+    assert used == {
+        "Key": ("shape_keys", "active", True, [10, 10]),
+        "Paint": ("materials", "active", True, [3, 3]),
+        "Sky": ("worlds", "active", True, [4, 4]),
+        "Eye": ("cameras", "active", True, [7, 7]),
+        "Other": ("scenes", "active", True, [2, 2]),
+        "Rig": ("objects", "constraint", True, [0, 8]),
+    }

@@ -523,3 +523,142 @@ def test_a_driver_reads_a_distance_and_joins_variables(rig: Rig) -> None:
     bpy.data.objects["C"].keyframe_insert("location", index=1, frame=1)
     keyed = {**asked, "drives": "location[1]", "type": "sum"}
     assert "has keys" in refused(lambda: rig.tool("blender_data__add_driver", **keyed))
+
+
+def test_every_constraint_that_does_nothing_says_why(rig: Rig) -> None:
+    import bpy
+
+    main, _ = _two_scenes()
+    lamp, goal = _object("Lamp", scene=main), _object("Goal", scene=main)
+    for kind in ("TRACK_TO", "COPY_LOCATION", "COPY_SCALE", "COPY_ROTATION", "LIMIT_LOCATION"):
+        lamp.constraints.new(kind)
+    lamp.constraints["Track To"].mute = True
+    for name in ("Copy Location", "Copy Scale", "Copy Rotation"):
+        lamp.constraints[name].target = goal
+    lamp.constraints["Copy Location"].influence = 0
+    driver = lamp.driver_add('constraints["Copy Scale"].influence').driver
+    driver.expression = "0"
+    lamp.constraints["Copy Scale"].influence = 0
+    arm = _object("Rig", bpy.data.armatures.new("Rig"), main)
+    bpy.context.view_layer.objects.active = arm
+    bpy.ops.object.mode_set(mode="EDIT")
+    arm.data.edit_bones.new("Hand").tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.data.objects["Rig"].pose.bones["Hand"].constraints.new("COPY_LOCATION").target = goal
+    told = rig.tool("blender_data__list_constraints", idle=True)
+    assert (told["total"], told["broken"], told["idle"]) == (6, 1, 4)
+    assert {each["name"]: each["why"] for each in told["constraints"]} == {
+        "Track To": "the constraint 'Track To' has no target; it is muted",
+        "Copy Location": "its influence is 0",
+        "Copy Scale": "its influence is 0, by a driver",
+        "Limit Location": "none of its axes is switched on",
+    }
+    (broken,) = rig.tool("blender_data__list_constraints", broken=True)["constraints"]
+    assert broken["name"] == "Track To"
+    bpy.data.objects["Rig"].data.pose_position = "REST"
+    told = rig.tool("blender_data__list_constraints", idle=True)["constraints"]
+    (bone,) = (each for each in told if each["of"] == "Rig")
+    assert bone["why"] == "'Rig' is in its rest position"
+
+
+def test_modifiers_of_all_objects_are_listed_and_set(rig: Rig) -> None:
+    import bpy
+
+    main, other = _two_scenes()
+    for name, scene, levels in (("Here", main, 4), ("Far", other, 3), ("Loose", None, 5)):
+        obj = _object(name, bpy.data.meshes.new(name), scene)
+        each = obj.modifiers.new("Smooth", "SUBSURF")
+        each.levels, each.render_levels = 1, levels
+        obj.modifiers.new("Edge", "BEVEL")
+    few = _object("Few", bpy.data.meshes.new("Few"), main).modifiers.new("Smooth", "SUBSURF")
+    few.render_levels = 1
+    driven = _object("Driven", bpy.data.meshes.new("Driven"), main)
+    driven.modifiers.new("Smooth", "SUBSURF").render_levels = 3
+    driven.driver_add('modifiers["Smooth"].render_levels').driver.expression = "3"
+    high = {"type": "Subdivision Surface", "where": {"render_levels": {"above": 2}}}
+    told = rig.tool("blender_data__list_modifiers", **high, values=["levels"])
+    assert [(each["of"], each["values"], each["scenes"]) for each in told["modifiers"]] == [
+        ("Driven", {"levels": 1, "render_levels": 3}, ["Main"]),
+        ("Far", {"levels": 1, "render_levels": 3}, ["Other"]),
+        ("Here", {"levels": 1, "render_levels": 4}, ["Main"]),
+        ("Loose", {"levels": 1, "render_levels": 5}, []),
+    ]
+    assert rig.tool("blender_data__list_modifiers", modifier="edge")["total"] == 3
+    changed = rig.tool("blender_data__set_modifiers", **high, values={"render_levels": 2})
+    assert changed["changed"] == ["Far", "Here", "Loose"]
+    assert [each["was"]["render_levels"] for each in changed["modifiers"]] == [3, 4, 5]
+    assert changed["skipped"] == [
+        {"of": "Driven", "modifier": "Smooth", "why": "a driver determines render_levels"}
+    ]
+    each = bpy.data.objects["Loose"].modifiers["Smooth"]
+    assert (each.levels, each.render_levels) == (1, 2)
+    assert bpy.data.objects["Few"].modifiers["Smooth"].render_levels == 1
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert bpy.data.objects["Loose"].modifiers["Smooth"].render_levels == 5
+    wide = rig.tool(
+        "blender_data__set_modifiers", objects=["Here", "Far"], values={"width": 0.3}, type="bevel"
+    )
+    assert (wide["count"], wide["already"]) == (2, 0)
+    sure = {"show_render": True}
+    told = rig.tool("blender_data__set_modifiers", modifier="Edge", values=sure)
+    assert (told["count"], told["already"]) == (0, 3)
+
+
+def test_modifiers_of_objects_that_are_not_ours_are_skipped(rig: Rig) -> None:
+    import bpy
+
+    def make() -> None:
+        for name in ("Linked", "Overridden"):
+            obj = _object(name, bpy.data.meshes.new(name), bpy.context.scene)
+            obj.modifiers.new("Smooth", "SUBSURF").render_levels = 4
+
+    path = rig.library("kit.blend", make)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.objects = ["Linked", "Overridden"]
+    for obj in into.objects:
+        bpy.context.scene.collection.objects.link(obj)
+    made = bpy.data.objects["Overridden"].override_create(remap_local_usages=True)
+    assert made.library is None
+    own = _object("Own", bpy.data.meshes.new("Own"), bpy.context.scene)
+    own.modifiers.new("Smooth", "SUBSURF").render_levels = 4
+    asked = {"type": "subsurf", "values": {"render_levels": 2}}
+    told = rig.tool("blender_data__set_modifiers", **asked)
+    assert told["changed"] == ["Own"]
+    why = {each["of"]: each["why"] for each in told["skipped"]}
+    assert why["Overridden"] == "'Overridden' overrides a linked object"
+    assert "linked from 'kit.blend'" in why["Linked [kit.blend]"]
+    assert bpy.data.objects["Overridden", None].modifiers["Smooth"].render_levels == 4
+
+
+def test_what_is_wrong_with_a_change_to_many_modifiers_is_said(rig: Rig) -> None:
+    import bpy
+
+    main, _ = _two_scenes()
+    obj = _object("Here", bpy.data.meshes.new("Here"), main)
+    obj.modifiers.new("Smooth", "SUBSURF").render_levels = 4
+    _object("Loose", bpy.data.meshes.new("Loose"))
+    subdivided = {"type": "subsurf", "values": {"render_levels": 2}}
+    for asked, reason in (
+        ({"values": {"show_render": False}}, "give type"),
+        ({**subdivided, "type": "subsurff"}, "subsurf"),
+        ({**subdivided, "values": {"render_level": 2}}, "render_levels"),
+        ({**subdivided, "values": {"render_levels": "2"}}, "must be int"),
+        ({**subdivided, "values": {"name": "Other"}}, "can't be set here"),
+        ({**subdivided, "where": {"render_levels": {"over": 2}}}, "above or below"),
+        ({**subdivided, "where": {"levels": {"above": 2}}}, "no modifier fits"),
+        ({**subdivided, "objects": ["Nowhere"]}, "there is no 'Nowhere'"),
+    ):
+        assert reason in refused(lambda a=asked: rig.tool("blender_data__set_modifiers", **a))
+        assert obj.modifiers["Smooth"].render_levels == 4
+    why = refused(lambda: rig.tool("scene__get_object", name="Loose"))
+    assert "blender_data__list_modifiers" in why
+
+
+def test_a_list_says_how_many_users_it_leaves_out(rig: Rig) -> None:
+    import bpy
+
+    shared = bpy.data.meshes.new("Shared")
+    for number in range(7):
+        _object(f"User{number}", shared, bpy.context.scene)
+    (told,) = rig.tool("blender_data__list", kind="meshes", pattern="Shared")["data"]
+    assert (len(told["used_by"]), told["used_by_more"]) == (5, 2)

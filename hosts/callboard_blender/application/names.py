@@ -212,7 +212,12 @@ def _elsewhere(name: str) -> NotInThisScene | None:
         why = f"'{name}' is a scene, not an object"
         return NotInThisScene(name, f"{why}. {SHOW_SCENE} shows a scene.")
     if bpy.data.objects.get((name, None)) is not None:
-        why = f"'{name}' is in no scene of this file. blender_data__remove removes such objects."
+        why = (
+            f"'{name}' is in no scene of this file. blender_data__list_modifiers,"
+            " blender_data__set_modifiers, blender_data__list_constraints and"
+            " blender_data__list_drivers read and change such objects, and blender_data__remove"
+            " removes them."
+        )
         return NotInThisScene(name, why)
     return None
 

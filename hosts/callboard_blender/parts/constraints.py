@@ -1,17 +1,22 @@
-"""Describes the constraints of objects and bones, and says why one doesn't work."""
+"""Describes the constraints of objects and bones, and says why one is broken or does nothing."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import bpy
 
 from callboard.host import Json
+from callboard_blender.parts.curves import curves_of, drivers_of
 from callboard_blender.parts.pointers import named_by
 
 #: Types of constraints that work without a target.
 _NEEDS_NONE = ("PIVOT",)
+#: What switches the axes of a constraint that copies, limits or inherits a transform.
+_AXIS = re.compile("use_(min_|max_|limit_|location_|rotation_|scale_)?[xyz]")
 
 
 def constraints_of(obj: bpy.types.Object) -> Iterator[tuple[Any, str]]:
@@ -24,14 +29,14 @@ def constraints_of(obj: bpy.types.Object) -> Iterator[tuple[Any, str]]:
 
 
 def constraint_json(each: Any, bone: str) -> Json:
-    """Return a description of the constraint. ``switch`` is the attribute that turns it off, and
-    ``why`` says why it doesn't work."""
+    """Return a description of the constraint. ``switch`` is the attribute that turns it off,
+    ``valid`` is false if it is broken, and ``why`` says why it does nothing, broken or not."""
     path = f'constraints["{each.name}"].mute'
     entry: Json = {
         "name": each.name,
         "type": each.type.lower(),
         "enabled": not each.mute,
-        "valid": (why := why_idle(each)) is None,
+        "valid": fault_of(each) is None,
         "switch": f'pose.bones["{bone}"].{path}' if bone else path,
         "influence": each.influence,
         "uses": sorted({one.name_full for one in named_by(each)}),
@@ -40,11 +45,38 @@ def constraint_json(each: Any, bone: str) -> Json:
         entry["bone"] = each.subtarget
     if bone:
         entry["of_bone"] = bone
-    return entry if why is None else {**entry, "why": why}
+    why = list(why_idle(each, bone))
+    return {**entry, "why": "; ".join(why)} if why else entry
 
 
-def why_idle(each: Any) -> str | None:
-    """Return why the constraint doesn't work, or None. Blender's own ``is_valid`` isn't enough,
+def why_idle(each: Any, bone: str) -> Iterator[str]:
+    """Yield every reason why the constraint does nothing."""
+    if fault := fault_of(each):
+        yield fault
+    if each.mute:
+        yield "it is muted"
+    obj = each.id_data
+    if each.influence == 0:
+        path = each.path_from_id("influence")
+        driven = any(one.data_path == path for one in drivers_of(obj))
+        keyed = any(one.data_path == path for one in curves_of(obj))
+        by = ", by a driver" if driven else " at this frame, by keys" if keyed else ""
+        yield f"its influence is 0{by}"
+    axes = _axes(type(each).__name__)
+    if axes and not any(getattr(each, key) for key in axes):
+        yield "none of its axes is switched on"
+    if bone and obj.data.pose_position == "REST":
+        yield f"'{obj.name}' is in its rest position"
+
+
+@cache
+def _axes(name: str) -> tuple[str, ...]:
+    properties = getattr(bpy.types, name).bl_rna.properties
+    return tuple(each.identifier for each in properties if _AXIS.fullmatch(each.identifier))
+
+
+def fault_of(each: Any) -> str | None:
+    """Return why the constraint is broken, or None. Blender's own ``is_valid`` isn't enough,
     because it stays true when the target is deleted."""
     named = f"the constraint '{each.name}'"
     if each.type == "ARMATURE":

@@ -28,12 +28,12 @@ def curves_of(owner: bpy.types.ID) -> list[Any]:
     data = getattr(owner, "animation_data", None)
     if data is None or data.action is None:
         return []
-    return _curves(data)
+    return curves_for(data)
 
 
 def strip_curves_of(owner: bpy.types.ID) -> list[Any]:
     """Return the F-curves of the strips that play in the owner's non-linear animation."""
-    return [curve for strip in strips_of(owner) for curve in _curves(strip)]
+    return [curve for strip in strips_of(owner) for curve in curves_for(strip)]
 
 
 def strips_of(owner: bpy.types.ID) -> list[Any]:
@@ -59,7 +59,7 @@ def unkeyed_channels(obj: bpy.types.Object) -> list[str]:
     return list(
         dict.fromkeys(
             curve.data_path
-            for curve in _curves(data)
+            for curve in curves_for(data)
             if curve.data_path.startswith(TRANSFORM)
             and not curve.mute
             and not (curve.group is not None and curve.group.mute)
@@ -239,16 +239,21 @@ def use_action(owner: bpy.types.ID, copy: bpy.types.Action) -> None:
         data.action_slot = copy.slots[identifier]
 
 
-def _curves(user: Any) -> list[Any]:
+def curves_for(user: Any) -> list[Any]:
     """Return the curves for ``user``, an owner's animation data or a strip. An action with slots
     also lists the curves of its first slot as its own."""
     if not hasattr(user, "action_slot"):
         return list(user.action.fcurves)
     return [
-        curve
-        for layer in user.action.layers
-        for strip in layer.strips
-        for bag in strip.channelbags
-        if bag.slot == user.action_slot
-        for curve in bag.fcurves
+        curve for bag in _bags(user.action) if bag.slot == user.action_slot for curve in bag.fcurves
     ]
+
+
+def has_keys(action: bpy.types.Action) -> bool:
+    """Return whether the action has a key, in any slot."""
+    holders = _bags(action) if hasattr(action, "slots") else [action]
+    return any(len(curve.keyframe_points) for each in holders for curve in each.fcurves)
+
+
+def _bags(action: bpy.types.Action) -> list[Any]:
+    return [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]

@@ -14,7 +14,7 @@ import bpy
 from callboard.host import Fault, Json
 from callboard_blender.application.linked_data import is_brought, is_own_object
 from callboard_blender.application.names import Listed, listed, view_layer
-from callboard_blender.parts.constraints import constraints_of, why_idle
+from callboard_blender.parts.constraints import constraints_of, fault_of
 from callboard_blender.parts.curves import driven_parts, drivers_of, why_broken
 from callboard_blender.parts.skinning import (
     alike,
@@ -67,6 +67,8 @@ _ZERO = {
 _MOST_FACES = 500_000
 #: Maximum number of vertices of a mesh that are searched for weights.
 _MOST_VERTICES = 20_000
+#: Maximum number of vertices of a mesh whose weights are all read, which takes longer.
+_MOST_READ = 5_000
 
 
 class ObjectFaults:
@@ -101,7 +103,7 @@ class ObjectFaults:
             if idle := _no_effect(each):
                 yield Fault("no_effect", path, idle, "hint", _removal(obj, each))
         for each, bone in constraints_of(obj):
-            if idle := why_idle(each):
+            if idle := fault_of(each):
                 yield Fault("broken_constraints", path, idle, "warning", _loosened(obj, each, bone))
         for owner, _ in driven_parts(obj):
             for curve in drivers_of(owner):
@@ -141,9 +143,9 @@ class ObjectFaults:
             named = [each.object for each in bound]
             if fit and above not in named and fit >= len(groups & bones_of(obj)):
                 why = f"'{bound[0].name}' names '{named[0].name}', not its parent '{above.name}'"
-                fix = _binding(obj, above) if len(bound) == 1 else None
                 also = _strays(obj)
-                return f"its modifier {why}" + (f"; {also[0]}" if also else ""), fix
+                why = f"its modifier {why}" + (f"; {also[0]}" if also else "")
+                return why, _binding(obj, above)
         if bound:
             return _strays(obj)
         if fitting is None or (above and obj.parent_type in ("ARMATURE", "BONE")):
@@ -225,13 +227,16 @@ def rendered_collections(each: Any) -> Iterator[Any]:
 def _why_idle(obj: bpy.types.Object, each: Any, fitting: Any) -> tuple[str, Json | None] | None:
     """Return why the armature modifier doesn't deform the mesh, and the call that fixes it."""
     rig = each.object
+    others = [one.object for one in bindings(obj) if one != each]
+
+    def repaired(wanted: Any) -> Json | None:
+        bound = wanted is not None and wanted in others
+        return _removal(obj, each) if bound else _binding(obj, wanted)
+
     if rig is None:
-        there = fitting is not None and fitting in [one.object for one in bindings(obj)]
-        fix = _removal(obj, each) if there else _binding(obj, fitting)
-        return f"its modifier '{each.name}' names no armature", fix
+        return f"its modifier '{each.name}' names no armature", repaired(fitting)
     if not each.show_viewport:
-        why = f"its modifier '{each.name}' is switched off in viewports"
-        return why, _binding(obj, rig)
+        return f"its modifier '{each.name}' is switched off in viewports", repaired(rig)
     bones = deforming(rig)
     if each.use_vertex_groups and not each.use_bone_envelopes:
         groups = {group.name for group in obj.vertex_groups}
@@ -239,7 +244,7 @@ def _why_idle(obj: bpy.types.Object, each: Any, fitting: Any) -> tuple[str, Json
             why = f"none of its vertex groups has the name of a deforming bone of '{rig.name}'"
             like = alike(groups, bones) if can_rename(obj) else {}
             fits = fitting is not None and len(groups & deforming(fitting)) >= len(like)
-            return why, _binding(obj, fitting if fits or not like else rig)
+            return why, repaired(fitting if fits or not like else rig)
         if not _weighs(obj, bones):
             return f"no vertex has a weight for a bone of '{rig.name}'", None
     if rig.data.pose_position == "REST":
@@ -256,7 +261,7 @@ def _strays(obj: bpy.types.Object) -> tuple[str, Json | None] | None:
         return None
     if all(each.name in bones for each in obj.vertex_groups):
         return None
-    weights = weights_of(obj, bones, _step(obj))
+    weights = weights_of(obj, bones, _step(obj, _MOST_READ))
     strays = unmatched(obj, bones, weights.used)
     similar = [f"'{e['group']}' (like '{e['alike']}')" for e in strays if "alike" in e]
     if similar:
@@ -272,13 +277,13 @@ def _weighs(obj: bpy.types.Object, bones: set[str]) -> bool:
     numbers = {each.index for each in obj.vertex_groups if each.name in bones}
     return any(
         weight.group in numbers and weight.weight > 0
-        for number in range(0, len(obj.data.vertices), _step(obj))
+        for number in range(0, len(obj.data.vertices), _step(obj, _MOST_VERTICES))
         for weight in obj.data.vertices[number].groups
     )
 
 
-def _step(obj: bpy.types.Object) -> int:
-    return max(1, len(obj.data.vertices) // _MOST_VERTICES)
+def _step(obj: bpy.types.Object, most: int) -> int:
+    return max(1, len(obj.data.vertices) // most)
 
 
 def _no_effect(each: Any) -> str | None:
@@ -306,8 +311,9 @@ def _binding(
 ) -> Json | None:
     """Return the call that binds the object to ``rig``, with new ``names`` for its groups. Without
     ``names``, all groups that no bone has are named after the bones that are like them."""
-    if rig is None:
-        return None
+    named = [each.object for each in bindings(obj)]
+    if rig is None or (len(named) > 1 and rig not in named and None not in named):
+        return None  # Only a person knows which of several modifiers should name another armature.
     wanted: Json = {"name": obj.name_full, "armature": rig.name_full}
     if names is None:
         names = alike((each.name for each in obj.vertex_groups), deforming(rig))

@@ -10,6 +10,8 @@ from callboard.errors import HostError
 from callboard.host import MOST_ELEMENTS
 
 _WORDS = {"BOOLEAN": "bool", "INT": "int", "FLOAT": "float", "STRING": "string", "ENUM": "enum"}
+#: Subtypes of properties that name files, or are secret.
+FILES = {"FILE_PATH", "DIR_PATH", "FILE_NAME", "BYTE_STRING", "PASSWORD"}
 #: The limit for integers in a custom property.
 _WHOLE = 2**31
 

@@ -11,7 +11,7 @@ from callboard.errors import HostError
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import is_brought, refuse_linked
 from callboard_blender.application.names import forget, view_layer
-from callboard_blender.parts.constraints import why_idle
+from callboard_blender.parts.constraints import fault_of
 from callboard_blender.parts.curves import drivers_of, drives_of, resolves
 from callboard_blender.parts.data_blocks import DataBlocks, drivers
 
@@ -98,7 +98,7 @@ class RigChanges:
         if each.type == "CHILD_OF":
             each.set_inverse_pending = True  # Otherwise, the object would jump.
         self._changed(obj)
-        if why := why_idle(each):
+        if why := fault_of(each):
             raise HostError(f"with the target '{aimed.name}', it wouldn't work: {why}")
         return obj, each
 

@@ -38,8 +38,8 @@ class UnusedData:
         of what only a fake user keeps."""
         users = bpy.data.user_map()
         empty = _empty_collections(users) if empty_collections else set()
-        loose = empty | _unused(users, empty, fake_users=False)
-        doomed = loose if fake_users else empty | _unused(users, empty)
+        loose = empty | unused(users, empty, fake_users=False)
+        doomed = loose if fake_users else empty | unused(users, empty)
         told = by_kind(doomed), by_kind(loose - doomed)
         if not dry_run:
             self._remove(doomed)
@@ -54,9 +54,9 @@ class UnusedData:
             raise WrongArgument(f"{kind} can't be removed here")
         doomed = {each for name in names for each in self._blocks.matching(kind, name)}
         users = bpy.data.user_map()
-        unused = _unused(users, doomed, fake_users=False)
+        loose = unused(users, doomed, fake_users=False)
         for each in doomed:
-            using = sorted(one.name_full for one in users.get(each, set()) - unused - doomed)
+            using = sorted(one.name_full for one in users.get(each, set()) - loose - doomed)
             if using:
                 instead = "; scene__delete deletes what is in a scene" if kind == "objects" else ""
                 raise HostError(
@@ -66,7 +66,7 @@ class UnusedData:
                 refuse_kept_by_library(each, doomed)
             elif each.library is not None:
                 raise HostError(f"'{each.name_full}' is linked; blender_data__purge removes it")
-        data = {each.data for each in doomed if kind == "objects" and each.data} & unused
+        data = {each.data for each in doomed if kind == "objects" and each.data} & loose
         data = with_keys(each for each in data if not each.use_fake_user)
         told = sorted(each.name_full for each in doomed), by_kind(data)
         self._remove(doomed | data)
@@ -94,7 +94,7 @@ def scenes_of() -> dict[Any, list[str]]:
     return holding
 
 
-def _unused(users: Any, gone: Collection[Any], fake_users: bool = True) -> set[Any]:
+def unused(users: Any, gone: Collection[Any] = (), fake_users: bool = True) -> set[Any]:
     """Return what would be unused without ``gone``: the data that can't be reached from scenes,
     from the window, or from what a fake user keeps. ``users`` is Blender's map of users."""
     uses: defaultdict[Any, list[Any]] = defaultdict(list)

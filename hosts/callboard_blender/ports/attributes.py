@@ -19,7 +19,7 @@ from callboard_blender.application.names import find, forget, view_layer
 from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.curves import curves_of, drivers_of
 from callboard_blender.parts.data_blocks import DataBlocks
-from callboard_blender.parts.property_values import converted, plain, type_of
+from callboard_blender.parts.property_values import FILES, converted, plain, type_of
 from callboard_blender.parts.transforms import component_of
 from callboard_blender.parts.world import doubt
 
@@ -34,7 +34,6 @@ _SETS = {
     ("active_material", False): "materials__assign",
     ("target", True): "blender_data__set_constraint",
 }
-_FILES = {"FILE_PATH", "DIR_PATH", "FILE_NAME", "BYTE_STRING", "PASSWORD"}
 _OURS = "callboard"
 
 
@@ -350,7 +349,7 @@ def _refusal(place: _Place) -> str | None:
         return "Blender computes it, or makes it read-only"
     if tool := _SETS.get((place.key, isinstance(place.owner, bpy.types.Constraint))):
         return f"{tool} sets it"
-    if place.rna.type != "POINTER" and place.rna.subtype in _FILES:
+    if place.rna.type != "POINTER" and place.rna.subtype in FILES:
         return "it names a file; use a tool for files"
     if place.key == "name":
         return "use scene__rename to rename objects; other names stay, because references use them"

@@ -23,6 +23,7 @@ from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts.curve_changes import CurveChanges
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.parts.data_blocks import DataBlocks
+from callboard_blender.parts.file_modifiers import FileModifiers
 from callboard_blender.parts.local_data import LocalData
 from callboard_blender.parts.new_drivers import NewDrivers
 from callboard_blender.parts.node_changes import NodeChanges
@@ -45,6 +46,7 @@ class BlenderStructure:
         self.unused = UnusedData(changes, self.blocks)
         self.rigs = RigChanges(changes, self.blocks)
         self.curves = CurveChanges(changes)
+        self.modifiers = FileModifiers(changes, self.blocks)
         self.local = LocalData(changes)
         self.packed = PackedFiles(changes)
         self.new_drivers = NewDrivers(changes, self.blocks)

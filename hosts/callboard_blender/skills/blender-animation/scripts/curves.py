@@ -2,16 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Generator, Sequence
+from contextlib import suppress
+from fnmatch import fnmatchcase
 from typing import Any
+
+import bpy
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.skill import alike, expect
+from callboard.skill import alike, expect, in_slices
+from callboard_blender.parts.actions import action_json, uses_of_actions
 from callboard_blender.parts.curve_changes import curve_json
 
 #: Maximum number of curves that an answer to a change describes.
 _MOST = 50
+
+
+def list_actions(
+    ctx: Any,
+    pattern: str | None = None,
+    plays: bool | None = None,
+    offset: int = 0,
+    limit: int = 200,
+) -> Generator[None, None, Json]:
+    ctx.port("structure")
+    uses: defaultdict[Any, list[Json]] = defaultdict(list)
+    listed: list[Json] = []
+
+    def read() -> Generator[None, None, None]:
+        for each in uses_of_actions():
+            if each is not None:
+                uses[each[0]].append(each[1])
+            yield
+        for action in [*bpy.data.actions]:
+            with suppress(ReferenceError):  # The action may have been removed by now.
+                if pattern is None or fnmatchcase(action.name.lower(), pattern.lower()):
+                    listed.append(action_json(action, uses[action]))
+            yield
+
+    yield from in_slices(read())
+    told = [each for each in listed if plays in (None, each["plays"])]
+    return {
+        "actions": told[offset : offset + limit],
+        "total": len(told),
+        "playing": sum(each["plays"] for each in told),
+    }
 
 
 def list_curves(

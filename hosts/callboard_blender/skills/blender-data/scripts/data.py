@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import chain, islice
@@ -12,10 +12,11 @@ import bpy
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.skill import expect, in_slices
+from callboard.skill import alike, expect, in_slices
 from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driver_json, drives_of
 from callboard_blender.parts.data_blocks import collections, drivers
+from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
 from callboard_blender.parts.node_facts import differences
 from callboard_blender.parts.property_values import plain
 from callboard_blender.parts.unused_data import scenes_of
@@ -48,20 +49,88 @@ def list(
         if scenes is not None:
             entry["scenes"] = scenes.get(each, [])
         if each in told:
-            entry["used_by"] = sorted(one.name_full for one in users.get(each, ()))[:_MOST]
+            entry |= _used_by(users.get(each, ()))
     return {"data": data, "total": len(fitting)}
 
 
 def list_drivers(ctx: Any, broken: bool = False, limit: int = 200) -> Generator[None, None, Json]:
     ctx.port("structure")
-    return (yield from _listed("drivers", _drivers(), broken, limit))
+    listed = yield from _listed(_drivers())
+    wrong = [each for each in listed if not each["valid"]]
+    told = wrong if broken else listed
+    return {"drivers": told[:limit], "total": len(listed), "broken": len(wrong)}
 
 
 def list_constraints(
-    ctx: Any, broken: bool = False, limit: int = 200
+    ctx: Any, broken: bool = False, idle: bool = False, limit: int = 200
 ) -> Generator[None, None, Json]:
     ctx.port("structure")
-    return (yield from _listed("constraints", _constraints(), broken, limit))
+    listed = yield from _listed(_constraints())
+    wrong = [each for each in listed if not each["valid"]]
+    doing_nothing = [each for each in listed if "why" in each]
+    told = wrong if broken else doing_nothing if idle else listed
+    return {
+        "constraints": told[:limit],
+        "total": len(listed),
+        "broken": len(wrong),
+        "idle": len(doing_nothing),
+    }
+
+
+def list_modifiers(
+    ctx: Any,
+    type: str | None = None,
+    modifier: str | None = None,
+    objects: Sequence[str] = (),
+    where: Json | None = None,
+    values: Sequence[str] = (),
+    offset: int = 0,
+    limit: int = 200,
+) -> Json:
+    editor = ctx.port("structure").modifiers
+    fitting = editor.chosen(type, modifier, objects, where or {}, values)
+    keys, scenes = dict.fromkeys((*values, *(where or {}))), scenes_of()
+    page = [
+        {**file_modifier_json(obj, each, keys), "scenes": scenes.get(obj, [])}
+        for obj, each in fitting[offset : offset + limit]
+    ]
+    return {"modifiers": page, "total": len(fitting)}
+
+
+def set_modifiers(
+    ctx: Any,
+    values: Json,
+    type: str | None = None,
+    modifier: str | None = None,
+    objects: Sequence[str] = (),
+    where: Json | None = None,
+) -> Json:
+    ctx.port("scene.mutate")
+    if type is None and modifier is None and not objects:
+        raise WrongArgument("give type, modifier or objects, so that not every modifier is set")
+    editor = ctx.port("structure").modifiers
+    chosen = editor.chosen(type, modifier, objects, where or {}, values)
+    if not chosen:
+        raise WrongArgument("no modifier fits; blender_data__list_modifiers lists them")
+    changed, skipped = editor.set(chosen, values)
+    entries, scenes = [], scenes_of()
+    for (obj, each), was in changed:
+        for key, asked in values.items():
+            now = value_of(each, key)
+            right = asked == now or (_numbers(asked) and alike(asked, now))
+            expect(right, f"{key} of '{each.name}' of '{obj.name}'", asked, now)
+        entry = file_modifier_json(obj, each, values)
+        entries.append({**entry, "was": was, "scenes": scenes.get(obj, [])})
+    answer: Json = {
+        "changed": sorted({each["of"] for each in entries}),
+        "modifiers": entries[:_MOST_NAMED],
+        "count": len(entries),
+        "already": len(chosen) - len(changed) - len(skipped),
+        "verified": True,
+    }
+    if skipped:
+        answer |= {"skipped": skipped[:_MOST_NAMED], "skipped_count": len(skipped)}
+    return answer
 
 
 def _drivers() -> Iterator[Json | None]:
@@ -84,9 +153,7 @@ def _scenes(block: Any, scenes: Any) -> Json:
     return {"scenes": scenes.get(block, [])} if isinstance(block, bpy.types.Object) else {}
 
 
-def _listed(
-    what: str, entries: Iterator[Json | None], broken: bool, limit: int
-) -> Generator[None, None, Json]:
+def _listed(entries: Iterator[Json | None]) -> Generator[None, None, Any]:
     """List the entries, in slices. None marks a place to pause."""
     listed: Any = []
 
@@ -97,8 +164,7 @@ def _listed(
             yield
 
     yield from in_slices(read())
-    wrong = [each for each in listed if not each["valid"]]
-    return {what: (wrong if broken else listed)[:limit], "total": len(listed), "broken": len(wrong)}
+    return listed
 
 
 def rename(ctx: Any, kind: str, name: str, new_name: str) -> Json:
@@ -215,7 +281,7 @@ def add_driver(
     if isinstance(holder, bpy.types.Object):
         return answer
     users = bpy.data.user_map(subset={holder}).get(holder, ())
-    return {**answer, "used_by": sorted(each.name_full for each in users)[:_MOST]}
+    return {**answer, **_used_by(users)}
 
 
 def remove_driver(ctx: Any, of: str, drives: str) -> Json:
@@ -267,6 +333,18 @@ def _names(kind: str) -> set[str]:
 
 def _first(names: dict[str, Any]) -> Json:
     return {kind: each[:_MOST_NAMED] for kind, each in names.items()}
+
+
+def _numbers(value: Any) -> bool:
+    """Return whether the value is a number with a fraction, or several numbers."""
+    parts = value if isinstance(value, Sequence) and not isinstance(value, str) else [value]
+    return any(isinstance(each, float) for each in parts)
+
+
+def _used_by(users: Iterable[Any]) -> Json:
+    names = sorted(each.name_full for each in users)
+    more = {"used_by_more": len(names) - _MOST} if len(names) > _MOST else {}
+    return {"used_by": names[:_MOST], **more}
 
 
 def _blocks(ctx: Any) -> Any:
