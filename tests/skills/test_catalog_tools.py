@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
 
 from serving import served
 from skills.skill_tree import write_skill
 
 TOOLS = "tools:\n- {name: go, description: Goes.}\n"
 FILES = {"tools.yaml": TOOLS, "scripts/go.py": "def main(): return {}\n"}
+PROJECT = Path(__file__).parents[2]
+SHIPPED = [file for root in ("core", "hosts") for file in (PROJECT / root).rglob("tools.yaml")]
+
+
+def empty_keys(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from (str(key) for key, each in value.items() if each is None and key != "default")
+    if isinstance(value, (dict, list)):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from empty_keys(each)
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.parent.name)
+def test_no_description_ends_at_its_comma(file: Path) -> None:
+    assert [*empty_keys(yaml.safe_load(file.read_text("utf-8")))] == []
 
 
 def test_a_skill_whose_files_broke_is_described_with_what_is_wrong(tmp_path: Path) -> None:
