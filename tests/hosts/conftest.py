@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,24 +119,56 @@ def display() -> Iterator[Display]:
 
 
 @pytest.fixture(scope="module")
-def blender_window(
+def new_window(
     blender_archive: Path, display: str, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Gui]:
-    """Yield a Blender with the add-on installed, for all tests of a module."""
+) -> Iterator[Callable[[], Gui]]:
+    """Yield a function that starts a Blender with the add-on installed."""
     from hosts.blender_gui_rig import blender_gui, install
 
-    with blender_gui(tmp_path_factory.mktemp("gui"), display) as gui:
-        install(gui, blender_archive)
-        yield gui
+    with ExitStack() as stack:
+
+        def new() -> Gui:
+            gui = stack.enter_context(blender_gui(tmp_path_factory.mktemp("gui"), display))
+            install(gui, blender_archive)
+            return gui
+
+        yield new
+
+
+@pytest.fixture(scope="module")
+def windows() -> list[Gui]:
+    """Return the Blenders that this module's tests have started. The last one is in use."""
+    return []
+
+
+#: Blender can refuse every change after a render and the drawing of a panel have overlapped.
+_WRITES = """
+try:
+    bpy.context.scene.frame_start = bpy.context.scene.frame_start
+    answer = True
+except AttributeError:
+    answer = False
+"""
+
+
+def _works(window: Gui) -> bool:
+    try:
+        return bool(window.run(_WRITES))
+    except (AssertionError, TimeoutError):
+        return False
 
 
 @pytest.fixture
-def gui(blender_window: Gui) -> Iterator[Gui]:
-    """Yield Blender's window with a new scene, the cube selected, and a server."""
-    blender_window.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
-    blender_window.enable()
-    yield blender_window
-    blender_window.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
+def gui(windows: list[Gui], new_window: Callable[[], Gui]) -> Iterator[Gui]:
+    """Yield Blender's window with a new scene, the cube selected, and a server. All tests of a
+    module share one Blender, as long as it works."""
+    if not windows or not _works(windows[-1]):
+        windows.append(new_window())
+    window = windows[-1]
+    window.run("bpy.ops.wm.read_homefile(use_factory_startup=False, load_ui=False)")
+    window.enable()
+    yield window
+    window.run("bpy.ops.preferences.addon_disable(module='callboard_addon')")
 
 
 @pytest.fixture
