@@ -123,14 +123,13 @@ def file_in(at: Path, id: str) -> Path:
     return at / f"{id}.json"
 
 
-def files(at: Path) -> list[Path]:
-    """Return the instances' files in ``at``, and those in the session's folder, which are there
-    because ``at`` couldn't be written to."""
-    by_name: dict[str, Path] = {}
-    for place in filter(None, (at, instead_of(at))):
+def files(at: Path) -> Iterator[Path]:
+    """Yield the instances' files in the session's folder, which are there because ``at`` couldn't
+    be written to, then those in ``at``. A file that moves to ``at`` is written there before it is
+    removed from the session's folder, so it is found at least once."""
+    for place in filter(None, (instead_of(at), at)):
         with suppress(OSError):  # The home may belong to another user.
-            by_name.update((path.name, path) for path in place.glob("*.json"))
-    return [path for _, path in sorted(by_name.items())]
+            yield from place.glob("*.json")
 
 
 def new_id() -> str:
@@ -213,7 +212,10 @@ def announced_as(id: str) -> Instance | None:
 
 def announced(at: Path) -> list[Instance]:
     """Return the contents of a folder's files, without checking that they are still accurate."""
-    return [instance for instance in map(_read, files(at)) if instance]
+    by_id: dict[str, Instance] = {}
+    for instance in filter(None, map(_read, files(at))):
+        by_id.setdefault(instance.id, instance)
+    return [by_id[id] for id in sorted(by_id)]
 
 
 def _read(path: Path) -> Instance | None:
