@@ -45,6 +45,16 @@ def run(bench: Bench, *rules: str) -> list[tuple[str, str]]:
     return sorted((each["rule"], each["object"].rsplit("/", 1)[-1]) for each in findings)
 
 
+def test_a_frequent_fault_leaves_room_for_the_others(bench: Bench) -> None:
+    for number in range(5):
+        box(bench, f"Flat{number}", [*_BOX, (0, 1, 1)])
+    box(bench, "Inside", [face[::-1] for face in _BOX])
+    rules = {"rules": ["zero_faces", "inside_out"], "limit": 2}
+    answer = bench.call("check__run", rules)
+    assert answer["by_rule"] == {"zero_faces": 5, "inside_out": 1}
+    assert {each["rule"] for each in answer["findings"]} == {"zero_faces", "inside_out"}
+
+
 def test_each_fault_of_a_mesh_is_told_with_its_object(bench: Bench) -> None:
     box(bench, "Right")
     box(bench, "Inside", [face[::-1] for face in _BOX])

@@ -25,7 +25,7 @@ _NAME: Json = {
 _DESCRIBE: Json = {
     **_NAME,
     "properties": {
-        **_NAME["properties"],
+        "name": {**_NAME["properties"]["name"], "description": "A skill's name, or a tool's."},
         "tool": {
             "type": "string",
             "description": "Only this tool, with its schemas.",
@@ -60,6 +60,9 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
         return search_skills(catalog, query, limit, capabilities.offer, only_callable=callable)
 
     def describe(name: str, tool: str | None = None) -> Json:
+        for known in catalog.known:
+            if any(known.skill.wire_name(one.name) == name for one in known.skill.tools):
+                return _describe_one(known, name, capabilities.offer)
         skill = catalog.get(name)
         known = next(k for k in catalog.known if k.skill.name == skill.name)
         if tool is not None:

@@ -85,17 +85,24 @@ def usd_file(ctx: Any, path: str) -> Json:
 
 
 def _reported(findings: list[Fault], limit: int) -> Json:
-    """Return the findings as an answer, the most severe first."""
+    """Return the findings as an answer, the most severe first. Of equally severe ones that exceed
+    the limit, each rule shows some."""
     order = ("error", "warning", "hint")
     findings.sort(key=lambda each: order.index(each.severity))
+    seen: Counter[str] = Counter()
+    ranks: list[tuple[int, int, int]] = []
+    for place, each in enumerate(findings):
+        ranks.append((order.index(each.severity), seen[each.rule], place))
+        seen[each.rule] += 1
+    shown = sorted(place for _, _, place in sorted(ranks)[:limit])
     broken: dict[str, list[str]] = {}
     for each in findings:
         rules = broken.setdefault(each.object, []) if each.object else []
         if each.rule not in rules:
             rules.append(each.rule)
     return {
-        "findings": [each.as_json() for each in findings[:limit]],
+        "findings": [findings[place].as_json() for place in shown],
         "total": len(findings),
-        "by_rule": dict(Counter(each.rule for each in findings)),
+        "by_rule": dict(seen),
         "by_object": dict(islice(broken.items(), MOST_OBJECTS)),
     }
