@@ -240,6 +240,27 @@ def test_faces_are_said_to_be_counted_before_modifiers(rig: Rig) -> None:
     assert "before modifiers" in rig.tool("file__overview")["faces_counted"]
 
 
+def test_objects_are_sorted_by_the_faces_after_modifiers(rig: Rig) -> None:
+    import bpy
+
+    grid = rig.cube("Plain")
+    grid.data.clear_geometry()
+    grid.data.from_pydata([(0, 0, 0), (1, 0, 0), (0, 1, 0)] * 20, [], [(0, 1, 2)] * 20)
+    fine = rig.cube("Fine").modifiers.new("Fine", "SUBSURF")
+    fine.levels, fine.render_levels = 2, 3
+    away = rig.cube("Away")
+    away.modifiers.new("Fine", "SUBSURF")
+    put_away = bpy.data.collections.new("Put away")
+    bpy.context.scene.collection.children.link(put_away)
+    put_away.objects.link(away)
+    bpy.context.scene.collection.objects.unlink(away)
+    bpy.context.view_layer.layer_collection.children["Put away"].exclude = True
+    answer = rig.tool("scene__find", sort="shown_faces")
+    counts = [(each["name"], each["faces"], each["shown_faces"]) for each in answer["objects"]]
+    assert counts == [("Fine", 6, 96), ("Plain", 20, 20)], answer
+    assert "counted: Away" in answer["doubt"]
+
+
 def test_materials_are_listed_with_their_color(rig: Rig) -> None:
     import bpy
 

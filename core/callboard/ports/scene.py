@@ -67,6 +67,10 @@ class SceneReader(Protocol):
         of everything it refers to, ``properties`` by name, and ``visibility``, which says why it
         isn't shown. With ``users``, also return ``used_by``. Optional."""
 
+    def shown_faces(self, name: str) -> int | None:
+        """Return how many faces a view shows of an object, after its modifiers, or None if the host
+        doesn't evaluate the object now. Optional."""
+
     def summaries(self) -> Iterable[Json]:
         """Return ``{name, path, type, parent}`` for every object, in scene order. If the result
         supports ``len`` and slicing, only the entries of the requested page are made. The result

@@ -23,6 +23,7 @@ from callboard_blender.application.names import find, view_layer
 from callboard_blender.parts import modifiers
 from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.shapes import forget_kind, kind_in_words, kind_of
+from callboard_blender.parts.shown_mesh import counts_of, shown_counts
 
 _SHAPES = ("MESH", "CURVE", "SURFACE", "FONT", "META")
 _SCHEMES = {"catmull_clark": "CATMULL_CLARK", "bilinear": "SIMPLE"}
@@ -43,8 +44,8 @@ class BlenderGeometry:
         info: Json = {
             "path": obj.name_full,
             "type": kind_of(obj),
-            "mesh": None if mesh is None else _counts(mesh),
-            "result": _result(obj),
+            "mesh": None if mesh is None else counts_of(mesh),
+            "result": shown_counts(obj),
             "shading": None if mesh is None else _shading(mesh),
             "subdivision": _subdivision(obj),
             "uv_sets": [] if mesh is None else [layer.name for layer in mesh.uv_layers],
@@ -151,45 +152,6 @@ def edit_mesh(
             building.free()
         if not same_shape:
             forget_kind(mesh)
-
-
-def _counts(mesh: Any) -> Json:
-    mesh.calc_loop_triangles()
-    return {
-        "vertices": len(mesh.vertices),
-        "edges": len(mesh.edges),
-        "faces": len(mesh.polygons),
-        "triangles": len(mesh.loop_triangles),
-    }
-
-
-def _result(obj: bpy.types.Object) -> Json | None:
-    """Return the counts after the modifiers, or None when Blender doesn't evaluate the object, for
-    example because it is in a hidden collection."""
-    shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
-    try:
-        mesh = shown.to_mesh()
-    except RuntimeError:
-        return None
-    if mesh is None:
-        return None
-    try:
-        counts = _counts(mesh)
-    finally:
-        shown.to_mesh_clear()
-    if any(each.type == "NODES" for each in obj.modifiers):
-        for instance in instances_of(obj):
-            each = _counts(instance.data) if instance.type == "MESH" else {}
-            counts = {key: number + each.get(key, 0) for key, number in counts.items()}
-    return counts
-
-
-def instances_of(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
-    """Yield the object of each instance that the object's nodes show besides its own mesh. Each is
-    valid only until the next one is yielded."""
-    for each in bpy.context.evaluated_depsgraph_get().object_instances:
-        if each.is_instance and each.parent.original == obj and each.particle_system is None:
-            yield each.object
 
 
 def _shading(mesh: Any) -> str | None:

@@ -26,9 +26,10 @@ from callboard_blender.application.views import in_a_window
 from callboard_blender.parts import modifiers, transforms
 from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.shapes import forget_kind, kind_in_words
+from callboard_blender.parts.shown_mesh import instances_of
 from callboard_blender.parts.world import is_evaluated, world_of
 from callboard_blender.ports.edit import home
-from callboard_blender.ports.geometry import edit_mesh, instances_of, mesh_object, own_mesh
+from callboard_blender.ports.geometry import edit_mesh, mesh_object, own_mesh
 
 _SIDES = {
     "top": (0, 0, 1),

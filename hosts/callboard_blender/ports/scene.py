@@ -26,6 +26,7 @@ from callboard_blender.application.names import (
 from callboard_blender.parts.details import details
 from callboard_blender.parts.object_color import read_color
 from callboard_blender.parts.shapes import kind_of
+from callboard_blender.parts.shown_mesh import shown_faces
 from callboard_blender.parts.transforms import read
 from callboard_blender.parts.whole_object import whole
 from callboard_blender.parts.world import bounds, doubt
@@ -81,6 +82,9 @@ class BlenderSceneReader:
 
     def whole(self, name: str, users: bool = False) -> Json:
         return whole(find(name), users=users)
+
+    def shown_faces(self, name: str) -> int | None:
+        return shown_faces(find(name))
 
     def summaries(self) -> _Summaries:
         return _Summaries(listed())

@@ -28,7 +28,7 @@ _NEEDS = {
     "constraint": "whole",
     "uses": "whole",
 }
-_SORTS = {"name": "", "faces": "details", "size": "get"}
+_SORTS = {"name": "", "faces": "details", "shown_faces": "details", "size": "get"}
 
 
 def find(
@@ -67,11 +67,20 @@ def find(
         entry = _read(reader, summary, needs) if needs else summary
         if entry is not None and _fits(entry, asked):
             fitting.append(entry)
+    uncounted: list[str] = []
+    if sort == "shown_faces":
+        for entry in fitting:
+            if perf_counter() >= ends:
+                yield
+                ends = perf_counter() + SLICE
+            entry[sort] = _shown_faces(ctx, entry)
+            if entry[sort] is None and ("faces" in entry or entry.get("modifiers")):
+                uncounted.append(entry["path"])
     if sort is not None:
         reverse = not ascending and sort != "name"
         fitting = [each for each in fitting if each.get(sort) is not None]
         fitting.sort(key=lambda each: each[sort], reverse=reverse)
-    shown = ("name", "path", "type", "parent", "faces", "size")
+    shown = ("name", "path", "type", "parent", "faces", "shown_faces", "size")
     objects = [{k: each[k] for k in shown if k in each} for each in fitting[:limit]]
     if wanted := asked.get("constraint"):
         for entry, whole in zip(objects, fitting, strict=False):
@@ -86,7 +95,7 @@ def find(
             entry["modifiers"] = _modifiers(reader, entry["path"], wanted)
     answer: Json = {"objects": objects, "total": len(fitting)}
     by_faces = sort == "faces" or not asked.keys().isdisjoint(("min_faces", "max_faces"))
-    doubt = _before_modifiers(fitting) if by_faces else None
+    doubt = _before_modifiers(fitting) if by_faces else _not_counted(uncounted)
     return covered(reader, {**answer, "doubt": doubt} if doubt else answer)
 
 
@@ -95,12 +104,41 @@ def _before_modifiers(fitting: Sequence[Json]) -> str | None:
     modified = [each["path"] for each in fitting if each.get("modifiers")]
     if not modified:
         return None
-    names = ", ".join(modified[:_MOST_NAMED])
-    more = f" and {len(modified) - _MOST_NAMED} more" if len(modified) > _MOST_NAMED else ""
     return (
-        f"faces are counted before modifiers, which these have: {names}{more}; geometry__info"
-        " counts after them"
+        f"faces are counted before modifiers, which these have: {_named(modified)}; sort"
+        " shown_faces and geometry__info count after them"
     )
+
+
+def _shown_faces(ctx: Any, entry: Json) -> int | None:
+    """Return how many faces the entry's object shows, or None if that isn't known."""
+    count = getattr(ctx.port("scene.read"), "shown_faces", None)
+    if not entry.get("modifiers") and (count is None or "faces" in entry):
+        return entry.get("faces")
+    if count is None:
+        raise WrongArgument(
+            f"{ctx.host_identity.name} can't sort by shown_faces yet; sort faces, and ask"
+            " geometry__info about those with modifiers"
+        )
+    try:
+        faces: int | None = count(entry["path"])
+    except LookupError:
+        return None
+    return faces
+
+
+def _not_counted(paths: Sequence[str]) -> str | None:
+    """Return that these objects aren't counted, or None if there are none."""
+    if not paths:
+        return None
+    return (
+        f"these aren't evaluated now, such as in a hidden collection, or counted: {_named(paths)}"
+    )
+
+
+def _named(paths: Sequence[str]) -> str:
+    names = ", ".join(paths[:_MOST_NAMED])
+    return f"{names} and {len(paths) - _MOST_NAMED} more" if len(paths) > _MOST_NAMED else names
 
 
 def _modifiers(reader: Any, path: str, wanted: str) -> list[Json]:
