@@ -20,6 +20,7 @@ from typing import Any
 MODULES = (
     "blender_scenes_names",
     "blender_scenes_places",
+    "blender_scenes_turned",
     "blender_scenes_motion",
     "blender_scenes_output",
     "blender_scenes_looks",

@@ -112,6 +112,7 @@ def test_changes_of_linked_objects_are_refused(rig: Rig) -> None:
     keys = [{"frame": 1, "translate": [1, 2, 3]}]
     for tool, arguments in {
         "scene__transform": {"name": path, "translate": [1, 2, 3]},
+        "blender_data__rotate": {"objects": [path], "angle": 35},
         "scene__set_parent": {"name": path, "parent": "Mine"},
         "scene__rename": {"name": path, "new_name": "Other"},
         "scene__delete": {"name": path},

@@ -59,7 +59,7 @@ def components(
     even = _even(_between(obj))
     if even is None:
         matrix = _between(obj) @ Matrix.LocRotScale(moved, turned, scaled)
-        return _decompose(matrix, scaled)
+        return decompose(matrix, scaled)
     turn, size = even
     if obj.rotation_mode == "XYZ" and turn == Quaternion() and _delta(obj) == Quaternion():
         angles = [degrees(angle) for angle in rotation]
@@ -83,6 +83,49 @@ def write(
         before = read(obj)
         values = zip(asked.values(), before, strict=True)
         set_local(obj, _compose(*(b if a is None else a for a, b in values)))
+    _refuse_locked(obj, old)
+    settle(obj)
+
+
+def turn_within(
+    obj: bpy.types.Object, frame: Matrix, turn: Quaternion, own: bool
+) -> tuple[Matrix, Quaternion]:
+    """Return the turn in the world as a 3x3 matrix, and the rotation that the object then has
+    within ``frame``, in which its channels place it. ``turn`` is about an axis of the world, or,
+    with ``own``, of the object. Raises HostError when ``frame`` would shear what is turned."""
+    linear = frame.to_3x3()
+    if linear.determinant() == 0:
+        raise HostError(f"'{obj.name}' is scaled to zero by its parent, so it can't be turned")
+    old = _delta(obj) @ _quaternion(obj, getattr(obj, rotation_channel(obj)))
+    if own:
+        turn = old @ turn @ old.inverted()
+        inside = turn.to_matrix()
+        outside = linear @ inside @ linear.inverted()
+    else:
+        outside = turn.to_matrix()
+        inside = linear.inverted() @ outside @ linear
+    for each in (inside, outside):
+        if not same(each @ each.transposed(), Matrix.Identity(3), 1e-4):
+            raise HostError(
+                f"'{obj.name}' would be sheared, because its parent is scaled unevenly; apply the"
+                " parent's scale first, with geometry__apply_scale, or unparent it"
+            )
+    return outside, inside.to_quaternion() @ old
+
+
+def write_turn(obj: bpy.types.Object, rotation: Quaternion, location: Vec | None) -> None:
+    """Set the rotation from :func:`turn_within`, and the location in the same frame unless it is
+    None. Raises HostError, and changes nothing, when the artist has locked one of them. The caller
+    settles the object."""
+    old = _channels(obj)
+    set_rotation(obj, _delta(obj).inverted() @ rotation)
+    if location is not None:
+        obj.location = location - obj.delta_location
+    _refuse_locked(obj, old)
+
+
+def _refuse_locked(obj: bpy.types.Object, old: Components) -> None:
+    """Restore the channels and raise HostError when one that the artist locked has changed."""
     if locked := _locked(obj, old):
         obj.location, obj.scale = old[0], old[2]
         setattr(obj, rotation_channel(obj), old[1])
@@ -90,7 +133,6 @@ def write(
             f"the artist locked {' and '.join(locked)} of '{obj.name}'; leave that as it is, or ask"
             " the artist to unlock it, in the Item tab of the 3D view's sidebar"
         )
-    settle(obj)
 
 
 def _channels(obj: bpy.types.Object) -> Components:
@@ -219,7 +261,7 @@ def _quaternion(obj: bpy.types.Object, rotation: Vector) -> Quaternion:
     return Euler(rotation, obj.rotation_mode).to_quaternion()
 
 
-def _decompose(matrix: Matrix, scaled: Vec) -> Components:
+def decompose(matrix: Matrix, scaled: Vec) -> Components:
     """Return the components. A mirrored matrix decomposes into three negative scales. The scales
     get the signs of ``scaled`` if that gives the same transform."""
     location, turn, size = matrix.decompose()

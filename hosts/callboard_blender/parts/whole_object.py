@@ -15,6 +15,7 @@ from callboard_blender.parts.curves import driven_parts, driver_json, drivers_of
 from callboard_blender.parts.details import levels_of
 from callboard_blender.parts.pointers import named_by
 from callboard_blender.parts.skinning import bones_of, unmatched
+from callboard_blender.parts.world import world_json
 
 #: Maximum number of entries in a list, such as vertex groups.
 _MOST = 200
@@ -27,6 +28,7 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
     reported: Json = {
         "data": data.name_full if data is not None else None,
         "dimensions": list(obj.dimensions),
+        "world": world_json(obj),
         "library": obj.library.filepath if obj.library else None,
         "modifiers": [
             {

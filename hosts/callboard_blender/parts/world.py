@@ -47,6 +47,37 @@ def own_world(obj: bpy.types.Object) -> Matrix:
     return world_of(obj.parent) @ inside if obj.parent is not None else inside
 
 
+def frame_of(obj: bpy.types.Object) -> Matrix:
+    """Return the world transform that the object's own channels start from. Raises HostError if
+    Blender alone knows it, and doesn't say."""
+    parent = obj.parent
+    if parent is None:
+        return Matrix.Identity(4)
+    if obj.parent_type == "OBJECT" and not (parent.type == "CURVE" and parent.data.use_path):
+        return world_of(parent) @ obj.matrix_parent_inverse
+    if causes(obj) or obj.matrix_basis.determinant() == 0:
+        raise HostError(
+            f"'{obj.name}' is attached to a part of its parent, and has constraints or is scaled to"
+            " zero, so its parent's part in its world transform isn't known"
+        )
+    return world_of(obj) @ obj.matrix_basis.inverted()
+
+
+def world_json(obj: bpy.types.Object) -> Json | None:
+    """Return the world transform as ``{translate, rotate, scale, sheared?}``, or None if Blender
+    doesn't evaluate it."""
+    try:
+        world = world_of(obj)
+    except HostError:
+        return None
+    translate, rotate, scale = transforms.decompose(world, obj.scale)
+    linear = world.to_3x3().to_4x4()
+    _, turn, size = linear.decompose()
+    sheared = not transforms.same(Matrix.LocRotScale(None, turn, size), linear)
+    placed = {"translate": translate, "rotate": rotate, "scale": scale}
+    return {**placed, "sheared": True} if sheared else placed
+
+
 def causes(obj: bpy.types.Object) -> list[str]:
     """Return descriptions of what moves the object, apart from its own transform and its parent."""
     movers = [

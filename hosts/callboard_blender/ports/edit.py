@@ -4,9 +4,11 @@ context that background mode doesn't have."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import radians
 
 import bpy
-from mathutils import Matrix
+from mathutils import Matrix, Quaternion
+from mathutils import Vector as Vec
 
 from callboard.errors import HostError
 from callboard.host import PrimitiveKind, Vector
@@ -31,7 +33,10 @@ from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts import object_color, shapes, transforms
 from callboard_blender.parts.copies import copy_tree
 from callboard_blender.parts.unused_data import with_keys
-from callboard_blender.parts.world import causes, world_of
+from callboard_blender.parts.world import causes, frame_of, world_of
+
+#: Prefixes of the channels that a turn about a point sets.
+_TURNED = ("location", "rotation")
 
 
 class BlenderSceneEditor:
@@ -55,6 +60,32 @@ class BlenderSceneEditor:
         with same_objects():
             transforms.write(obj, translate, rotate, scale)
         return str(obj.name_full)
+
+    def turn(
+        self, names: Sequence[str], axis: Vector, angle: float, about: Vector | None, own: bool
+    ) -> dict[str, Matrix]:
+        """Turn the objects by ``angle`` degrees about an axis of the world, or, with ``own``, of
+        each object, through its origin or the point ``about``. Return the world transforms that
+        they should have now, by path. Objects below others of ``names`` must not be named."""
+        view_layer().update()
+        turn, planned, wanted = Quaternion(axis, radians(angle)), [], {}
+        for obj in (find(name) for name in names):
+            refuse_linked(obj)
+            transforms.refuse_animated(obj, ["rotation"] if about is None else _TURNED)
+            frame, world = frame_of(obj), world_of(obj)
+            outside, rotation = transforms.turn_within(obj, frame, turn, own)
+            pivot = world.translation if about is None else Vec(about)
+            around = Matrix.Translation(pivot) @ outside.to_4x4() @ Matrix.Translation(-pivot)
+            origin = frame @ obj.matrix_basis.translation
+            location = None if about is None else frame.inverted() @ (around @ origin)
+            planned.append((obj, rotation, location))
+            wanted[obj.name_full] = around @ world
+        self._changes.touch()
+        with same_objects():
+            for each in planned:
+                transforms.write_turn(*each)
+            view_layer().update()
+        return wanted
 
     def set_parent(self, name: str, parent: str | None, keep_world: bool) -> str:
         obj = find(name)
