@@ -70,8 +70,11 @@ class BlenderHost(host.Host):
         "Materials sit in slots, of the data or of the object. Z is up, -Y is forward. Objects "
         "are seen through collections: one excluded from the view layer, or hidden with the eye, "
         "the viewport or the render switch, hides what is in it. Linked data can't be edited; "
-        "override it first. A parent keeps an inverse matrix, so local values may surprise: read "
-        "bounds. Operators need a mode and a selection; tools don't."
+        "override it first. A parent keeps an inverse matrix, so local values may surprise: "
+        "scene__get_object with detail has the world transform, and blender_data__rotate turns "
+        "objects about axes of the world. scene__rename with with_data names the data, too; "
+        "scene__list_objects with details says which data each object has. Operators need a mode "
+        "and a selection; tools don't."
     )
 
     def __init__(self, post: Callable[[Callable[[], None]], None]) -> None:

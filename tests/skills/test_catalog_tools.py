@@ -90,7 +90,9 @@ def test_what_cannot_be_called_here_is_told_and_can_be_left_out(tmp_path: Path) 
         assert skill["missing_capabilities"] == ["viewport"]
         one = client.call("skills__describe", {"name": "needy", "tool": "see"})
         assert one["structuredContent"]["missing_capabilities"] == ["viewport"]
-        assert client.call("skills__describe", {"name": "needy__see"}) == one
+        for asked in ({"name": "needy__see"}, {"tool": "needy__see"}):
+            assert client.call("skills__describe", asked) == one
+        assert "a tool's" in client.call("skills__describe")["content"][0]["text"]
         see, go = skill["tools"]
         assert (see["missing_capabilities"], "missing_capabilities" in go) == (["viewport"], False)
 

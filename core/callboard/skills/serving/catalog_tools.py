@@ -10,7 +10,7 @@ from callboard.calls.capabilities import Capabilities, Offer, missing
 from callboard.calls.entry import entry_of
 from callboard.calls.tools import Tool
 from callboard.content import Json
-from callboard.errors import SkillError
+from callboard.errors import SkillError, WrongArgument
 from callboard.skills.catalog import KnownSkill, SkillCatalog
 from callboard.skills.model import SkillMetadata, ToolDeclaration
 
@@ -23,7 +23,8 @@ _NAME: Json = {
     "additionalProperties": False,
 }
 _DESCRIBE: Json = {
-    **_NAME,
+    "type": "object",
+    "additionalProperties": False,
     "properties": {
         "name": {**_NAME["properties"]["name"], "description": "A skill's name, or a tool's."},
         "tool": {
@@ -59,7 +60,10 @@ def catalog_tools(catalog: SkillCatalog, capabilities: Capabilities) -> list[Too
     def search(query: str, limit: int = 10, callable: bool = False) -> Json:
         return search_skills(catalog, query, limit, capabilities.offer, only_callable=callable)
 
-    def describe(name: str, tool: str | None = None) -> Json:
+    def describe(name: str | None = None, tool: str | None = None) -> Json:
+        name = name or tool
+        if name is None:
+            raise WrongArgument("name must be a skill's name or a tool's")
         for known in catalog.known:
             if any(known.skill.wire_name(one.name) == name for one in known.skill.tools):
                 return _describe_one(known, name, capabilities.offer)
