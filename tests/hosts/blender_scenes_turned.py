@@ -47,7 +47,7 @@ def test_an_object_turns_on_the_spot_about_the_axis_of_the_world(rig: Rig) -> No
         turn = _about(before.translation, (0, 0, 1), 35)
         told = rig.tool(TURN, objects=[sign.name], angle=35)
         assert told["verified"], (mode, told)
-        assert told["changed"] == [sign.name]
+        assert (told["changed"], told["followed"]) == ([sign.name], ["Lamp"])
         assert _equal(_world(sign.name), turn @ before), mode
         assert _equal(_world("Lamp"), turn @ lamp), mode
         assert list(sign.location) == channels

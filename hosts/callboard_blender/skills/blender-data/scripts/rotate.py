@@ -8,7 +8,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import expect_that
-from callboard_blender.application.names import find
+from callboard_blender.application.names import find, tree
 from callboard_blender.parts.world import causes, doubt, world_json, world_of
 
 _AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
@@ -30,8 +30,8 @@ def rotate(
     if not any(vector):
         raise WrongArgument("axis must not be [0, 0, 0]")
     chosen = dict.fromkeys(find(each) for each in objects)
-    followed = [obj.name_full for obj in chosen if not chosen.keys().isdisjoint(_above(obj))]
-    turned = [obj.name_full for obj in chosen if obj.name_full not in followed]
+    turned = [obj.name_full for obj in chosen if chosen.keys().isdisjoint(_above(obj))]
+    followed = [below.name_full for each in turned for below in tree(find(each))[1:]]
     wanted = ctx.port("scene.mutate").turn(turned, vector, angle, about, space == "local")
     asked = {"rotate"} if about is None else {"rotate", "translate"}
     doubts = []
@@ -52,7 +52,7 @@ def rotate(
     }
     if doubts:
         answer["doubt"] = "; ".join(doubts[:_MOST_NAMED])
-    return {**answer, "followed": followed} if followed else answer
+    return {**answer, "followed": followed[:_MOST_NAMED]} if followed else answer
 
 
 def _above(obj: Any) -> Iterator[Any]:
