@@ -370,6 +370,9 @@ def test_objects_in_no_scene_are_listed_and_removed_by_name(rig: Rig) -> None:
     assert told["InTrash"]["used_by"] == ["Trash"]
     assert told["Kept"]["fake_user"] is True
     everything = rig.tool("blender_data__list", kind="objects")["data"]
+    for each in everything:
+        data = bpy.data.objects[each["name"]].data
+        assert each.get("data") == (data.name if data else None)
     assert {each["name"]: each["scenes"] for each in everything}["Far"] == ["Other"]
     why = refused(lambda: rig.tool("scene__get_object", name="Stray"))
     assert "in no scene of this file" in why
@@ -411,7 +414,7 @@ def test_answers_say_which_scene_they_cover_if_there_are_several(rig: Rig) -> No
     for tool, asked in calls:
         told = rig.tool(tool, **asked)["covers"]
         assert told.startswith("only the scene 'Main'; blender_data__show_scene shows another one")
-        assert "'Shot09' and 2 more" in told
+        assert "'Shot09' and 2 more; blender_data__list" in told
 
 
 def test_a_new_driver_reads_a_property_and_its_value_is_told(rig: Rig) -> None:

@@ -232,7 +232,7 @@ def covers() -> str | None:
     more = f" and {len(others) - _MOST_SCENES} more" if len(others) > _MOST_SCENES else ""
     return (
         f"only the scene '{shown.name_full}'; {SHOW_SCENE} shows another one: "
-        f"{', '.join(others[:_MOST_SCENES])}{more}"
+        f"{', '.join(others[:_MOST_SCENES])}{more}; blender_data__list lists kind 'objects' of all"
     )
 
 

@@ -48,6 +48,8 @@ def list(
     for entry, each in zip(data, page, strict=True):
         if scenes is not None:
             entry["scenes"] = scenes.get(each, [])
+            if each.data is not None:
+                entry["data"] = each.data.name_full
         if each in told:
             entry |= _used_by(users.get(each, ()))
     return {"data": data, "total": len(fitting)}
