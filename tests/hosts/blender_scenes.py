@@ -13,7 +13,7 @@ import os
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +127,27 @@ class Rig:
         )
         objects: dict[str, Any] = json.loads(answer.read_text())
         return objects
+
+
+def armature(name: str, *bones: str, tail: Sequence[float] = (0, 0, 1)) -> Any:
+    """Return a new armature in the shown scene, whose bones go from its origin to ``tail``."""
+    import bpy
+
+    obj = bpy.data.objects.new(name, bpy.data.armatures.new(name))
+    bpy.context.scene.collection.objects.link(obj)
+    add_bones(obj, *bones, tail=tail)
+    return obj
+
+
+def add_bones(obj: Any, *bones: str, tail: Sequence[float] = (0, 0, 1)) -> None:
+    """Give an armature of the shown scene bones from its origin to ``tail``."""
+    import bpy
+
+    bpy.context.view_layer.objects.active = obj
+    bpy.ops.object.mode_set(mode="EDIT")
+    for bone in bones:
+        obj.data.edit_bones.new(bone).tail = tail
+    bpy.ops.object.mode_set(mode="OBJECT")
 
 
 def refused(do: Callable[[], object]) -> str:

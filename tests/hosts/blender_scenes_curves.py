@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig, near, refused
+from hosts.blender_scenes import Rig, armature, near, refused
 
 
 def _moving(rig: Rig, name: str = "Box") -> Any:
@@ -18,15 +18,8 @@ def _moving(rig: Rig, name: str = "Box") -> Any:
 
 def _arm() -> Any:
     """Return an armature with two keyed bones."""
-    import bpy
 
-    obj = bpy.data.objects.new("Rig", bpy.data.armatures.new("Rig"))
-    bpy.context.scene.collection.objects.link(obj)
-    bpy.context.view_layer.objects.active = obj
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in ("Arm", "Hand"):
-        obj.data.edit_bones.new(name).tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    obj = armature("Rig", "Arm", "Hand")
     for bone in obj.pose.bones:
         for frame in (5, 15):
             bone.location.x = frame / 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig, near, refused
+from hosts.blender_scenes import Rig, add_bones, near, refused
 
 
 def _object(name: str, data: Any = None, scene: Any = None) -> Any:
@@ -247,11 +247,7 @@ def test_a_bone_s_constraint_is_aimed_at_a_bone_and_removed(rig: Rig) -> None:
     main, _ = _two_scenes()
     data = bpy.data.armatures.new("Rig")
     obj = _object("Rig", data, main)
-    bpy.context.view_layer.objects.active = obj
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in ("Hand", "Goal"):
-        data.edit_bones.new(name).tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    add_bones(obj, "Hand", "Goal")
     aimed = {"name": "Rig", "of_bone": "Hand", "target": "Rig"}
     bone = {"target_bone": "Foot"}
     why = refused(lambda: rig.tool("blender_data__set_constraint", **aimed, **bone, kind="ik"))
@@ -463,11 +459,7 @@ def test_bones_shape_keys_modifiers_and_nodes_are_driven(rig: Rig) -> None:
 
     data = bpy.data.armatures.new("Rig")
     arm = _object("Rig", data, bpy.context.scene)
-    bpy.context.view_layer.objects.active = arm
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in ("Jaw", "Lip"):
-        data.edit_bones.new(name).tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    add_bones(arm, "Jaw", "Lip")
     arm.pose.bones["Jaw"].location.x = 0.5
     arm.pose.bones["Lip"].constraints.new("LIMIT_SCALE")
     face = rig.cube("Face")
@@ -543,10 +535,7 @@ def test_every_constraint_that_does_nothing_says_why(rig: Rig) -> None:
     driver.expression = "0"
     lamp.constraints["Copy Scale"].influence = 0
     arm = _object("Rig", bpy.data.armatures.new("Rig"), main)
-    bpy.context.view_layer.objects.active = arm
-    bpy.ops.object.mode_set(mode="EDIT")
-    arm.data.edit_bones.new("Hand").tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    add_bones(arm, "Hand")
     bpy.data.objects["Rig"].pose.bones["Hand"].constraints.new("COPY_LOCATION").target = goal
     told = rig.tool("blender_data__list_constraints", idle=True)
     assert (told["total"], told["broken"], told["idle"]) == (6, 1, 4)

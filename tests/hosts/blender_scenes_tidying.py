@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig, refused
+from hosts.blender_scenes import Rig, armature, refused
 
 
 def test_a_subdivision_has_levels_for_views_and_for_renders(rig: Rig) -> None:
@@ -42,13 +42,7 @@ def test_constraints_are_found_and_switched(rig: Rig) -> None:
     rig.cube("Plain")
     cube = bpy.data.objects["Eye"]
     cube.constraints.new("TRACK_TO").target = target
-    armature = bpy.data.armatures.new("Rig")
-    obj = bpy.data.objects.new("Rig", armature)
-    bpy.context.scene.collection.objects.link(obj)
-    bpy.context.view_layer.objects.active = obj
-    bpy.ops.object.mode_set(mode="EDIT")
-    armature.edit_bones.new("Hand").tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    obj = armature("Rig", "Hand")
     obj.pose.bones["Hand"].constraints.new("COPY_LOCATION").target = bpy.data.objects["Target"]
     objects = rig.tool("scene__find", constraint="*")["objects"]
     listed = {each["path"]: each["constraints"] for each in objects}
@@ -258,7 +252,10 @@ def test_objects_are_sorted_by_the_faces_after_modifiers(rig: Rig) -> None:
     answer = rig.tool("scene__find", sort="shown_faces")
     counts = [(each["name"], each["faces"], each["shown_faces"]) for each in answer["objects"]]
     assert counts == [("Fine", 6, 96), ("Plain", 20, 20)], answer
-    assert "counted: Away" in answer["doubt"]
+    assert "so not counted: Away" in answer["doubt"]
+    both = rig.tool("scene__find", sort="shown_faces", min_faces=6)["doubt"]
+    assert "before modifiers" in both
+    assert "so not counted: Away" in both
 
 
 def test_materials_are_listed_with_their_color(rig: Rig) -> None:
@@ -365,20 +362,13 @@ def test_the_users_of_node_groups_are_named(rig: Rig) -> None:
 def test_keys_of_bones_are_listed_with_their_armature(rig: Rig) -> None:
     import bpy
 
-    armature = bpy.data.armatures.new("Hero")
-    obj = bpy.data.objects.new("Hero", armature)
-    bpy.context.scene.collection.objects.link(obj)
-    bpy.context.view_layer.objects.active = obj
-    bpy.ops.object.mode_set(mode="EDIT")
-    for name in ("Hand", "Gone"):
-        armature.edit_bones.new(name).tail = (0, 0, 1)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    obj = armature("Hero", "Hand", "Gone")
     for name, frames in (("Hand", (1, 10)), ("Gone", (5,))):
         for frame in frames:
             obj.pose.bones[name].keyframe_insert("location", frame=frame)
     obj.animation_data.action.name = "Walk"
     bpy.ops.object.mode_set(mode="EDIT")
-    armature.edit_bones.remove(armature.edit_bones["Gone"])
+    obj.data.edit_bones.remove(obj.data.edit_bones["Gone"])
     bpy.ops.object.mode_set(mode="OBJECT")
     hand, gone = (f'pose.bones["{name}"].location' for name in ("Hand", "Gone"))
     (entry,) = rig.tool("animation__list_keys")["animated"]

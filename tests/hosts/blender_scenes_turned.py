@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import radians
 from typing import Any
 
-from hosts.blender_scenes import Rig, near, refused
+from hosts.blender_scenes import Rig, armature, near, refused
 
 TURN = "blender_data__rotate"
 
@@ -157,18 +157,10 @@ def test_a_constraint_that_sets_the_turn_is_named(rig: Rig) -> None:
 
 
 def test_an_object_on_a_bone_turns_in_the_world(rig: Rig) -> None:
-    import bpy
 
-    rig_data = bpy.data.armatures.new("Rig")
-    armature = bpy.data.objects.new("Rig", rig_data)
-    bpy.context.scene.collection.objects.link(armature)
-    bpy.context.view_layer.objects.active = armature
-    bpy.ops.object.mode_set(mode="EDIT")
-    bone = rig_data.edit_bones.new("Arm")
-    bone.head, bone.tail = (0, 0, 0), (1, 1, 2)
-    bpy.ops.object.mode_set(mode="OBJECT")
+    arm = armature("Rig", "Arm", tail=(1, 1, 2))
     hand = rig.cube("Hand", translate=[1, 0, 0], rotate=[10, 20, 30])
-    hand.parent, hand.parent_type, hand.parent_bone = armature, "BONE", "Arm"
+    hand.parent, hand.parent_type, hand.parent_bone = arm, "BONE", "Arm"
     before = _world("Hand")
     told = rig.tool(TURN, objects=["Hand"], angle=35, about=[0, 0, 5], axis="y")
     assert told["verified"]

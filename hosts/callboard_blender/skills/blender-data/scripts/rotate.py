@@ -30,8 +30,9 @@ def rotate(
     if not any(vector):
         raise WrongArgument("axis must not be [0, 0, 0]")
     chosen = dict.fromkeys(find(each) for each in objects)
-    turned = [obj.name_full for obj in chosen if chosen.keys().isdisjoint(_above(obj))]
-    followed = [below.name_full for each in turned for below in tree(find(each))[1:]]
+    tops = [obj for obj in chosen if chosen.keys().isdisjoint(_above(obj))]
+    turned = [obj.name_full for obj in tops]
+    followed = [below.name_full for obj in tops for below in tree(obj)[1:]]
     wanted = ctx.port("scene.mutate").turn(turned, vector, angle, about, space == "local")
     asked = {"rotate"} if about is None else {"rotate", "translate"}
     doubts = []

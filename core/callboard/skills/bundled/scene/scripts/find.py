@@ -5,12 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Generator, Iterable, Sequence
 from fnmatch import translate
-from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
-from callboard.skill import covered
+from callboard.skill import covered, in_slices
 
 #: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
@@ -41,8 +40,23 @@ def find(
     limit: int = 100,
     **asked: Any,
 ) -> Generator[None, None, Json]:
-    """Find objects in slices. Facts that are expensive to read are read only for objects that pass
-    the cheap filters."""
+    """Find objects in slices."""
+    steps = _found(ctx, pattern, type, used_by, sort, ascending, limit, asked)
+    return (yield from in_slices(steps, SLICE))
+
+
+def _found(
+    ctx: Any,
+    pattern: str | None,
+    type: str | None,
+    used_by: str | None,
+    sort: str | None,
+    ascending: bool,
+    limit: int,
+    asked: Json,
+) -> Generator[None, None, Json]:
+    """Find objects, one per step. Facts that are expensive to read are read only for objects that
+    pass the cheap filters."""
     reader = ctx.port("scene.read")
     needs = {_NEEDS[each] for each in asked} | ({_SORTS[sort]} - {""} if sort else set())
     if ("whole" in needs or used_by is not None) and not hasattr(reader, "whole"):
@@ -53,11 +67,8 @@ def find(
     named = _fitting(pattern) if pattern is not None else None
     only = None if used_by is None else _used(reader, used_by)
     fitting: list[Json] = []
-    ends = perf_counter() + SLICE
     for summary in reader.summaries():
-        if perf_counter() >= ends:
-            yield
-            ends = perf_counter() + SLICE
+        yield
         if named is not None and not named(summary["name"]):
             continue
         if type is not None and summary["type"] != type.lower():
@@ -70,9 +81,7 @@ def find(
     uncounted: list[str] = []
     if sort == "shown_faces":
         for entry in fitting:
-            if perf_counter() >= ends:
-                yield
-                ends = perf_counter() + SLICE
+            yield
             entry[sort] = _shown_faces(ctx, entry)
             if entry[sort] is None and ("faces" in entry or entry.get("modifiers")):
                 uncounted.append(entry["path"])
@@ -89,25 +98,25 @@ def find(
             ]
     if wanted := asked.get("modifier"):
         for entry in objects:
-            if perf_counter() >= ends:
-                yield
-                ends = perf_counter() + SLICE
+            yield
             entry["modifiers"] = _modifiers(reader, entry["path"], wanted)
     answer: Json = {"objects": objects, "total": len(fitting)}
     by_faces = sort == "faces" or not asked.keys().isdisjoint(("min_faces", "max_faces"))
-    doubt = _before_modifiers(fitting) if by_faces else _not_counted(uncounted)
+    doubts = [_before_modifiers(reader, fitting) if by_faces else None, _not_counted(uncounted)]
+    doubt = "; ".join(filter(None, doubts))
     return covered(reader, {**answer, "doubt": doubt} if doubt else answer)
 
 
-def _before_modifiers(fitting: Sequence[Json]) -> str | None:
+def _before_modifiers(reader: Any, fitting: Sequence[Json]) -> str | None:
     """Return that these objects' modifiers aren't counted, or None if they have none."""
     modified = [each["path"] for each in fitting if each.get("modifiers")]
     if not modified:
         return None
-    return (
-        f"faces are counted before modifiers, which these have: {_named(modified)}; sort"
-        " shown_faces and geometry__info count after them"
-    )
+    after = "geometry__info counts"
+    if hasattr(reader, "shown_faces"):
+        after = "sort shown_faces and geometry__info count"
+    told = f"faces are counted before modifiers, which these have: {_named(modified)}"
+    return f"{told}; {after} after them"
 
 
 def _shown_faces(ctx: Any, entry: Json) -> int | None:
@@ -131,9 +140,7 @@ def _not_counted(paths: Sequence[str]) -> str | None:
     """Return that these objects aren't counted, or None if there are none."""
     if not paths:
         return None
-    return (
-        f"these aren't evaluated now, such as in a hidden collection, or counted: {_named(paths)}"
-    )
+    return f"not evaluated, as in a hidden collection, so not counted: {_named(paths)}"
 
 
 def _named(paths: Sequence[str]) -> str:
