@@ -41,11 +41,11 @@ def find(
     **asked: Any,
 ) -> Generator[None, None, Json]:
     """Find objects in slices."""
-    steps = _found(ctx, pattern, type, used_by, sort, ascending, limit, asked)
+    steps = _search(ctx, pattern, type, used_by, sort, ascending, limit, asked)
     return (yield from in_slices(steps, SLICE))
 
 
-def _found(
+def _search(
     ctx: Any,
     pattern: str | None,
     type: str | None,
