@@ -192,7 +192,10 @@ class Gui:
         return self.output()
 
     def output(self) -> str:
-        return (self.folder / "blender.txt").read_text("utf-8")[-3000:]
+        """Return the end of what Blender printed, or what it printed when it crashed."""
+        text = (self.folder / "blender.txt").read_text("utf-8", "replace")
+        crash = text.find("Fatal Python error")
+        return text[-3000:] if crash < 0 else text[crash:][:9000]
 
     def key(self, *keys: str) -> None:
         """Press keys over the middle of the window."""
