@@ -27,11 +27,14 @@ class AnimationPort(Protocol):
         """Set the frames per second. Keys stay at their frames. This method, ``interpolations`` and
         ``set_interpolation`` are optional."""
 
-    def interpolations(self, name: str) -> Mapping[float, str]:
+    def interpolations(self, name: str, component: str | None = None) -> Mapping[float, str]:
         """Return the interpolation after each key, by frame: ``constant``, ``linear``, ``smooth``,
-        or the host's own word."""
+        or the host's own word. With ``component``, only its keys count."""
 
-    def set_interpolation(self, name: str, frame: float, interpolation: str) -> None: ...
+    def set_interpolation(
+        self, name: str, component: str, frame: float, interpolation: str
+    ) -> None:
+        """Set it for the key of ``translate``, ``rotate`` or ``scale`` alone."""
 
     def keys(self, name: str) -> list[Json]:
         """Return the object's keys in order of their frames, or an empty list when the object isn't

@@ -156,6 +156,23 @@ class Keys:
         wrong = {"name": path, "keys": [{**keys[0], "interpolation": "wobbly"}]}
         raised(ValueError, bench.call, "animation__set_keys", wrong)
 
+    def test_an_interpolation_is_set_for_what_the_key_names_alone(self, bench: Bench) -> None:
+        if not hasattr(_port(bench), "set_interpolation"):
+            return
+        path = bench.cube("Mover")
+        for component, word in (("translate", "constant"), ("rotate", "linear")):
+            keys: list[dict[str, object]] = [
+                {"frame": frame, component: [0, 0, frame], "interpolation": word}
+                for frame in (1, 21)
+            ]
+            bench.call("animation__set_keys", {"name": path, "keys": keys})
+        _port(bench).set_current(11)
+        there = bench.get(path)
+        assert close(there["translate"], [0, 0, 1])
+        assert close(there["rotate"], [0, 0, 11])
+        assert _port(bench).interpolations(path, "translate") == {1: "constant", 21: "constant"}
+        assert _port(bench).interpolations(path, "rotate") == {1: "linear", 21: "linear"}
+
     def test_an_unknown_object_is_an_error(self, bench: Bench) -> None:
         port = _port(bench)
         raised(ObjectNotFound, port.keys, "Nobody")

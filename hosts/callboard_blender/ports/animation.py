@@ -67,21 +67,23 @@ class BlenderAnimation:
         self._changes.touch()
         render.fps, render.fps_base = whole, whole / fps
 
-    def interpolations(self, name: str) -> dict[float, str]:
+    def interpolations(self, name: str, component: str | None = None) -> dict[float, str]:
         reported: dict[float, str] = {}
-        for curve in transforms.curves_of_transform(find(name)):
+        for curve in _curves(find(name), component):
             for point in curve.keyframe_points:
                 word = _WORDS.get(point.interpolation, point.interpolation.lower())
                 frame = float(point.co.x)
                 reported[frame] = word if reported.get(frame, word) == word else "mixed"
         return reported
 
-    def set_interpolation(self, name: str, frame: float, interpolation: str) -> None:
+    def set_interpolation(
+        self, name: str, component: str, frame: float, interpolation: str
+    ) -> None:
         obj = find(name)
         refuse_linked(obj)
         self._changes.touch()
         own_action(obj)
-        for curve in transforms.curves_of_transform(obj):
+        for curve in _curves(obj, component):
             for point in curve.keyframe_points:
                 if abs(point.co.x - frame) < 1e-3:
                     point.interpolation = _INTERPOLATIONS[interpolation]
@@ -197,6 +199,13 @@ def _range_fields(shown: bpy.types.Scene) -> tuple[str, str]:
     if shown.use_preview_range:
         return "frame_preview_start", "frame_preview_end"
     return "frame_start", "frame_end"
+
+
+def _curves(obj: bpy.types.Object, component: str | None) -> list[Any]:
+    curves = transforms.curves_of_transform(obj)
+    if component is None:
+        return curves
+    return [each for each in curves if transforms.COMPONENTS[each.data_path] == component]
 
 
 def _first(frames: Iterable[float]) -> list[float]:

@@ -126,24 +126,30 @@ def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
         for component in COMPONENTS:
             if key.get(component) is not None:
                 _expect(there.get(component), key[component], f"{component} at {frame:g}")
-    words = {frame: key["interpolation"] for frame, key in wanted.items() if "interpolation" in key}
-    _interpolate(port, path, words)
+    _interpolate(port, path, keys)
     asked = {
         component for key in keys for component in COMPONENTS if key.get(component) is not None
     }
     return _done(ctx, [path], len(wanted), asked)
 
 
-def _interpolate(port: Any, path: str, asked: Mapping[float, str]) -> None:
+def _interpolate(port: Any, path: str, keys: Sequence[Mapping[str, Any]]) -> None:
+    """Set the interpolation of the components that the keys name. Other components keep theirs."""
+    asked = {
+        (component, key["frame"]): key["interpolation"]
+        for key in keys
+        for component in COMPONENTS
+        if "interpolation" in key and key.get(component) is not None
+    }
     if not asked:
         return
     change = _optional(port, "set_interpolation", "set how keys are interpolated")
-    for frame, word in asked.items():
-        change(path, frame, word)
-    words = port.interpolations(path)
-    for frame, word in asked.items():
-        there = words.get(frame)
-        expect(there == word, f"the interpolation at {frame:g}", word, there)
+    for (component, frame), word in asked.items():
+        change(path, component, frame, word)
+    words = {each: port.interpolations(path, each) for each in {each for each, _ in asked}}
+    for (component, frame), word in asked.items():
+        there = _at(words[component], frame)
+        expect(there == word, f"the interpolation of {component} at {frame:g}", word, there)
 
 
 def _optional(port: Any, method: str, what: str) -> Any:
@@ -196,7 +202,7 @@ def _done(ctx: Any, changed: Sequence[str], keys: int, asked: Collection[str]) -
     return answer if doubt is None else {**answer, "doubt": doubt}
 
 
-def _at(keys: Mapping[float, Json], frame: float) -> Json:
+def _at(keys: Mapping[float, Any], frame: float) -> Any:
     if frame in keys:
         return keys[frame]
     for there, key in keys.items():
