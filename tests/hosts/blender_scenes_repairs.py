@@ -75,6 +75,45 @@ def test_a_driver_whose_target_is_gone_reads_another_object(rig: Rig) -> None:
     assert rig.tool("blender_data__list_drivers")["total"] == 1
 
 
+def test_a_driver_without_effect_is_not_said_to_work(rig: Rig) -> None:
+    door, handle = rig.cube("Door"), rig.cube("Handle")
+    handle.location.x = 0.25
+    _driven(door, handle, "location.x")
+    curve = door.animation_data.drivers[0]
+    curve.mute = True
+    asked = {"of": "Door", "drives": "rotation_euler[2]"}
+    told = rig.tool("blender_data__set_driver", **asked, formula="open * 4")
+    assert told["verified"] is False
+    assert told["doubt"] == "the driver of 'rotation_euler' is muted"
+    assert (told["driver"]["valid"], told["driver"]["works"]) == (True, False)
+    listed = rig.tool("blender_data__list_drivers", idle=True)
+    assert (listed["broken"], listed["idle"]) == (0, 1)
+    assert listed["drivers"][0]["muted"] is True
+    (fault,) = rig.tool("check__run", rules=["broken_drivers"])["findings"]
+    assert (fault["severity"], "muted" in fault["why"]) == ("hint", True)
+    told = rig.tool("blender_data__set_driver", **asked, mute=False)
+    assert told["verified"] is True
+    assert "muted" not in told["driver"]
+    assert near([door.matrix_world.to_euler().z], [1.0])
+    bevel = door.modifiers.new("Bevel", "BEVEL")
+    bevel.show_viewport = bevel.show_render = False
+    limit = door.constraints.new("LIMIT_LOCATION")
+    reads = [{"name": "far", "target": "Handle", "property": "location[0]"}]
+    for drives, works in (
+        ('modifiers["Bevel"].width', False),
+        ('modifiers["Bevel"].show_render', True),
+        (f'constraints["{limit.name}"].max_x', True),
+    ):
+        told = rig.tool("blender_data__add_driver", of="Door", drives=drives, variables=reads)
+        assert told["driver"]["works"] is told["verified"] is works, told
+    limit.mute = True
+    listed = rig.tool("blender_data__list_drivers", idle=True)["drivers"]
+    assert {each["why"] for each in listed} == {
+        "the modifier 'Bevel' is switched off",
+        "the constraint 'Limit Location' is muted",
+    }
+
+
 def test_broken_drivers_of_scenes_that_were_never_shown_are_found(rig: Rig) -> None:
     import bpy
 

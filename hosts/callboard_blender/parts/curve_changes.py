@@ -12,7 +12,8 @@ from callboard.host import Json
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find, forget, view_layer
-from callboard_blender.parts.curves import curves_of, driven_parts, drives_of, own_action
+from callboard_blender.parts.curves import curves_of, driven_parts, own_action
+from callboard_blender.parts.drivers import drives_of
 from callboard_blender.parts.property_values import converted, plain
 
 #: What every modifier has, but nobody sets.

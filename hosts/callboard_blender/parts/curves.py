@@ -3,8 +3,6 @@ holds one set of curves. In later versions, an action has a slot for each user."
 
 from __future__ import annotations
 
-import ast
-import builtins
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -15,8 +13,6 @@ from callboard.host import Json
 
 #: Maximum number of animated values that are named.
 MOST_NAMED = 50
-#: Names that every driver expression can use without defining them.
-_GIVEN = ("frame", "self", "depsgraph")
 #: Why keys have no effect.
 _GONE = "it has keys, but isn't there"
 #: Prefixes of the transform's channels.
@@ -101,7 +97,7 @@ def motion_of(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> dict[str
             entry = moving.get(of := f"{before}{curve.data_path}")
             if entry is None:
                 entry = {"action": part.animation_data.action.name_full, "frames": set()}
-                moving[of] = entry if _has(part, curve.data_path) else {**entry, "why": _GONE}
+                moving[of] = entry if has(part, curve.data_path) else {**entry, "why": _GONE}
             moving[of]["frames"].update(flat[::2])
         for strip in strips_of(part):
             frames = {strip.frame_start, strip.frame_end}
@@ -127,90 +123,13 @@ def motion_json(path: str, parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Json |
     return {**answer, "broken": broken} if broken else answer
 
 
-def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
-    """Return a description of what the driver drives, what it reads and, if it is broken, why.
-    ``owner`` is the datablock in the file that the driver belongs to."""
-    driver = curve.driver
-    targets = [target for each in driver.variables for target in each.targets]
-    entry: Json = {
-        "of": owner.name_full,
-        "drives": drives_of(curve),
-        "type": driver.type.lower(),
-        "expression": driver.expression,
-        "valid": (why := why_broken(curve)) is None,
-        "variables": [
-            {"name": each.name, "reads": [_reads(each, target) for target in each.targets]}
-            for each in driver.variables
-        ],
-        "uses": sorted({each.id.name_full for each in targets if each.id}),
-    }
-    return entry if why is None else {**entry, "why": why}
-
-
-def drives_of(curve: Any) -> str:
-    """Return the path of the value that the driver determines, with its index."""
-    return f"{curve.data_path}[{curve.array_index}]"
-
-
-def _reads(variable: Any, target: Any) -> str:
-    """Return what a variable reads from this target, such as ``Handle: rotation_euler[2]``."""
-    if variable.type == "CONTEXT_PROP":
-        return str(target.data_path)
-    of = target.id.name_full if target.id else "nothing"
-    bone = f" bone {target.bone_target}" if target.bone_target else ""
-    if variable.type == "SINGLE_PROP":
-        return f"{of}: {target.data_path}"
-    channel = target.transform_type if variable.type == "TRANSFORMS" else variable.type
-    return f"{of}{bone}: {channel.lower()}"
-
-
-def why_broken(curve: Any) -> str | None:
-    """Return why the driver doesn't work, or None."""
-    drives, driver = curve.data_path, curve.driver
-    # Blender only judges drivers of scenes that have been evaluated.
-    if not curve.is_valid or not _has(curve.id_data, drives):
-        return f"'{drives}' is driven, but isn't there"
-    for variable in driver.variables:
-        for target in variable.targets if variable.type != "CONTEXT_PROP" else ():
-            if target.id is None:
-                return f"the variable '{variable.name}' of the driver of '{drives}' has no target"
-            if variable.type == "SINGLE_PROP" and not resolves(target):
-                return f"'{target.id.name}' has no '{target.data_path}', which drives '{drives}'"
-    if driver.type == "SCRIPTED" and (unknown := _unknown(driver)):
-        return f"the expression of the driver of '{drives}' {unknown}: {driver.expression}"
-    if not driver.is_valid:
-        why = f": {driver.expression}" if driver.type == "SCRIPTED" else ""
-        return f"the driver of '{drives}' doesn't work{why}"
-    return None
-
-
-def resolves(target: Any) -> bool:
-    """Return whether the data that a driver's variable reads has the property that it names."""
-    return _has(target.id, target.data_path)
-
-
-def _has(owner: bpy.types.ID, path: str) -> bool:
+def has(owner: bpy.types.ID, path: str) -> bool:
+    """Return whether there is a property at this path."""
     try:
         owner.path_resolve(path, False)
     except ValueError:
         return False
     return True
-
-
-def _unknown(driver: Any) -> str | None:
-    """Return why Blender can't evaluate the expression, or None."""
-    if driver.is_simple_expression:
-        return None
-    try:
-        nodes = [*ast.walk(ast.parse(driver.expression.strip(), mode="eval"))]
-    except (SyntaxError, ValueError):
-        return "can't be read"
-    own = {each.arg for each in nodes if isinstance(each, ast.arg)}
-    names = [each for each in nodes if isinstance(each, ast.Name)]
-    own.update(each.id for each in names if isinstance(each.ctx, ast.Store))
-    known = {*own, *driver.variables.keys(), *bpy.app.driver_namespace, *dir(builtins), *_GIVEN}
-    unknown = sorted({each.id for each in names} - known)
-    return f"names '{unknown[0]}', which is unknown here" if unknown else None
 
 
 def own_action(owner: bpy.types.ID) -> None:

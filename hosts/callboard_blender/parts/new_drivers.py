@@ -13,8 +13,9 @@ from callboard.errors import HostError, WrongArgument
 from callboard.host import Json
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.names import forget, view_layer
-from callboard_blender.parts.curves import curves_of, drivers_of, resolves
+from callboard_blender.parts.curves import curves_of, drivers_of
 from callboard_blender.parts.data_blocks import DataBlocks
+from callboard_blender.parts.drivers import resolves
 from callboard_blender.parts.property_values import choices
 from callboard_blender.parts.rig_changes import express, listed, refuse_foreign
 

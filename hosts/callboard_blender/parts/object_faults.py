@@ -15,7 +15,8 @@ from callboard.host import Fault, Json
 from callboard_blender.application.linked_data import is_brought, is_own_object
 from callboard_blender.application.names import Listed, listed, view_layer
 from callboard_blender.parts.constraints import constraints_of, fault_of
-from callboard_blender.parts.curves import driven_parts, drivers_of, why_broken
+from callboard_blender.parts.curves import driven_parts, drivers_of
+from callboard_blender.parts.drivers import why_broken, why_idle
 from callboard_blender.parts.skinning import (
     alike,
     bindings,
@@ -109,6 +110,8 @@ class ObjectFaults:
             for curve in drivers_of(owner):
                 if broken := why_broken(curve):
                     yield Fault("broken_drivers", path, broken, "error")
+                elif idle := "; ".join(why_idle(curve)):
+                    yield Fault("broken_drivers", path, idle, "hint")
 
     def _shape(self, obj: bpy.types.Object) -> Iterator[Fault]:
         mesh = obj.data

@@ -12,8 +12,9 @@ from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import is_brought, refuse_linked
 from callboard_blender.application.names import forget, view_layer
 from callboard_blender.parts.constraints import fault_of
-from callboard_blender.parts.curves import drivers_of, drives_of, resolves
+from callboard_blender.parts.curves import drivers_of
 from callboard_blender.parts.data_blocks import DataBlocks, drivers
+from callboard_blender.parts.drivers import drives_of, resolves
 
 #: Kinds of data that a driver can read, with Blender's words for them.
 READ = {
@@ -46,9 +47,10 @@ class RigChanges:
         target_kind: str = "objects",
         property: str | None = None,
         formula: str | None = None,
+        mute: bool | None = None,
     ) -> tuple[Any, bpy.types.ID]:
-        """Change what one variable of a driver reads, or the driver's expression. Return the driver
-        and the datablock that it belongs to."""
+        """Change what one variable of a driver reads, or the driver's expression, or mute the
+        driver. Return the driver and the datablock that it belongs to."""
         curve, holder = _driver(of, drives)
         refuse_foreign(holder)
         read = None if target is None else self._blocks.find(target_kind, target)
@@ -57,6 +59,8 @@ class RigChanges:
             _read(_variable(curve, variable), read, READ[target_kind], property)
         if formula is not None:
             express(curve.driver, formula)
+        if mute is not None:
+            curve.mute = mute
         self._changed(holder)
         return curve, holder
 

@@ -11,8 +11,9 @@ import bpy
 from callboard.host import Json
 from callboard_blender.application.names import view_layer
 from callboard_blender.parts.constraints import constraint_json, constraints_of
-from callboard_blender.parts.curves import driven_parts, driver_json, drivers_of
+from callboard_blender.parts.curves import driven_parts, drivers_of
 from callboard_blender.parts.details import levels_of
+from callboard_blender.parts.drivers import driver_json
 from callboard_blender.parts.pointers import named_by
 from callboard_blender.parts.skinning import bones_of, unmatched
 from callboard_blender.parts.world import world_json

@@ -14,8 +14,8 @@ from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import alike, expect, in_slices
 from callboard_blender.parts.constraints import constraint_json, constraints_of
-from callboard_blender.parts.curves import driver_json, drives_of
 from callboard_blender.parts.data_blocks import collections, drivers
+from callboard_blender.parts.drivers import driver_json, drives_of
 from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
 from callboard_blender.parts.node_facts import differences
 from callboard_blender.parts.property_values import plain
@@ -55,12 +55,20 @@ def list(
     return {"data": data, "total": len(fitting)}
 
 
-def list_drivers(ctx: Any, broken: bool = False, limit: int = 200) -> Generator[None, None, Json]:
+def list_drivers(
+    ctx: Any, broken: bool = False, idle: bool = False, limit: int = 200
+) -> Generator[None, None, Json]:
     ctx.port("structure")
     listed = yield from _listed(_drivers())
     wrong = [each for each in listed if not each["valid"]]
-    told = wrong if broken else listed
-    return {"drivers": told[:limit], "total": len(listed), "broken": len(wrong)}
+    doing_nothing = [each for each in listed if not each["works"]]
+    told = wrong if broken else doing_nothing if idle else listed
+    return {
+        "drivers": told[:limit],
+        "total": len(listed),
+        "broken": len(wrong),
+        "idle": len(doing_nothing),
+    }
 
 
 def list_constraints(
@@ -241,16 +249,20 @@ def remove(ctx: Any, kind: str, names: Sequence[str]) -> Json:
     return {**answer, "removed_with": _first(along)} if along else answer
 
 
-def set_driver(ctx: Any, of: str, drives: str, **asked: str) -> Json:
+def set_driver(ctx: Any, of: str, drives: str, mute: bool | None = None, **asked: str) -> Json:
     ctx.port("scene.mutate")
-    if not asked.keys() & {"target", "property", "formula"}:
-        raise WrongArgument("give at least one of target, property, formula")
-    entry = driver_json(*ctx.port("structure").rigs.set_driver(of, drives, **asked))
+    if mute is None and not asked.keys() & {"target", "property", "formula"}:
+        raise WrongArgument("give at least one of target, property, formula, mute")
+    rigs = ctx.port("structure").rigs
+    curve, holder = rigs.set_driver(of, drives, mute=mute, **asked)
+    entry = {**driver_json(curve, holder), **_scenes(holder, scenes_of())}
+    expect(mute in (None, curve.mute), "mute", mute, curve.mute)
     wanted, told = asked.get("formula"), entry["expression"]
     expect(wanted in (None, told), "the expression", wanted, told)
     target = asked.get("target")
     expect(target is None or target in entry["uses"], "the target", target, entry["uses"])
-    return {"changed": [entry["of"]], "driver": entry, "verified": True}
+    doubt = {} if mute or entry["works"] else {"doubt": entry["why"]}
+    return {"changed": [entry["of"]], "driver": entry, "verified": not doubt, **doubt}
 
 
 def add_driver(
@@ -278,7 +290,8 @@ def add_driver(
         "changed": [entry["of"]],
         "driver": entry,
         "value": plain(value),
-        "verified": True,
+        "verified": entry["works"],
+        **({} if entry["works"] else {"doubt": entry["why"]}),
     }
     if isinstance(holder, bpy.types.Object):
         return answer
