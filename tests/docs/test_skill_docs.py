@@ -26,7 +26,7 @@ QUOTING = [
     (PROJECT / "docs" / f"{page}.md").read_text("utf-8") for page in ("prompts", "workflows")
 ]
 #: Members of ports that not every host has.
-OPTIONAL = {"covers", "details", "shown_faces", "whole"}
+OPTIONAL = {"called", "covers", "details", "shown_faces", "whole"}
 QUOTED = [
     quote
     for page in QUOTING

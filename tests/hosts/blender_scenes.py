@@ -38,6 +38,7 @@ MODULES = (
     "blender_scenes_settings",
     "blender_scenes_handover",
     "blender_scenes_curves",
+    "blender_scenes_instances",
 )
 
 Case = Callable[["Rig"], None]

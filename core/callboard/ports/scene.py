@@ -56,6 +56,10 @@ class SceneReader(Protocol):
     def get(self, name: str) -> Json:
         """Return one object. Raises ObjectNotFound or AmbiguousName."""
 
+    def called(self, name: str) -> list[str]:
+        """Return the names, as in ``uses``, of the file's data with that full or bare name. Raises
+        HostError when there is none or the name is ambiguous. Optional."""
+
     def details(self, name: str) -> Json:
         """Return an object's details: ``materials``, paths; ``modifiers``, ``{name, type, shown}``;
         ``faces`` of a mesh, before its modifiers; a camera's ``lens``, millimeters; a light's

@@ -177,6 +177,35 @@ def collections() -> Iterator[tuple[str, Any]]:
             yield prop.identifier, getattr(bpy.data, prop.identifier)
 
 
+def full_names(name: str) -> list[str]:
+    """Return the full names of the file's data with that full or bare name, of any kind. Of each
+    kind, the full name comes before a bare one of linked data, and the exact spelling before other
+    letters. Raises HostError when nothing has the name, or data of one kind in several libraries.
+    """
+    kinds = [data for _, data in collections()]
+    # The full name of linked data ends with its library's. Looking up the bare one is quick.
+    bare = {name, name.rpartition(" [")[0]}
+    holding = [data for data in kinds if any(each and data.get(each) for each in bare)]
+    named: set[str] = set()
+    for data in holding or kinds:
+        known = {each.name_full: each.name for each in data}
+        fitting = [name] if name in known else [full for full in known if known[full] == name]
+        if not (holding or fitting):
+            fitting = [full for full in known if _same(name, full, known[full])]
+        if len(fitting) > 1:
+            raise HostError(f"'{name}' names several: {', '.join(fitting)}; use a full name")
+        named.update(fitting)
+    if not named:
+        every = (each.name for data in kinds for each in data)
+        near = ", ".join(nearest_names(name.partition(" [")[0], every))
+        raise HostError(f"nothing in this file is named '{name}'; nearest: {near}")
+    return sorted(named)
+
+
+def _same(name: str, *others: str) -> bool:
+    return name.casefold() in map(str.casefold, others)
+
+
 def drivers() -> Iterator[tuple[Any, Any] | None]:
     """Yield each driver of the file with its datablock, and None after each datablock."""
     for _, data in collections():

@@ -20,7 +20,9 @@ def levels_of(modifier: Any) -> Json:
 def details(obj: bpy.types.Object) -> Json:
     reported: Json = {"data": obj.data.name_full} if obj.data is not None else {}
     if obj.instance_collection is not None:
-        reported["instances"] = obj.instance_collection.name_full
+        name, kind = obj.instance_collection.name_full, obj.instance_type
+        off = {"instances_off": f"{name}; its instance_type is {kind}"}
+        reported |= {"instances": name} if kind == "COLLECTION" else off
     if obj.material_slots:
         materials = (slot.material for slot in obj.material_slots)
         reported["materials"] = list(dict.fromkeys(each.name_full for each in materials if each))

@@ -23,6 +23,7 @@ from callboard_blender.application.names import (
     tree,
     view_layer,
 )
+from callboard_blender.parts.data_blocks import full_names
 from callboard_blender.parts.details import details
 from callboard_blender.parts.object_color import read_color
 from callboard_blender.parts.shapes import kind_of
@@ -76,6 +77,9 @@ class BlenderSceneReader:
             "bounds": bounds(tree(obj)),
             **doubt(obj),
         }
+
+    def called(self, name: str) -> list[str]:
+        return full_names(name)
 
     def details(self, name: str) -> Json:
         return details(find(name))

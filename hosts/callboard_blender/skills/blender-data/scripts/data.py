@@ -38,7 +38,7 @@ def list(
     fitting = [
         each
         for each in blocks
-        if (pattern is None or fnmatchcase(each.name.lower(), pattern.lower()))
+        if (pattern is None or pattern == each.name_full or _fits(each.name, pattern))
         and not (unused and (each.users if scenes is None else each in scenes))
     ]
     page = fitting[offset : offset + limit]
@@ -360,6 +360,10 @@ def _used_by(users: Iterable[Any]) -> Json:
     names = sorted(each.name_full for each in users)
     more = {"used_by_more": len(names) - _MOST} if len(names) > _MOST else {}
     return {"used_by": names[:_MOST], **more}
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name.lower(), pattern.lower())
 
 
 def _blocks(ctx: Any) -> Any:

@@ -27,7 +27,7 @@ def list(
         {"name": bare, "path": path, "users": [*users.get(path, ())]}
         for path, bare in port.names().items()
         if (not wanted or wanted.intersection(users.get(path, ())))
-        and (pattern is None or fnmatchcase(bare.lower(), pattern.lower()))
+        and (pattern in (None, path) or fnmatchcase(bare.lower(), pattern.lower()))
     ]
     end = offset + limit
     page = matches[offset:end]

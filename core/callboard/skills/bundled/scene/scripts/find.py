@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Generator, Iterable, Sequence
-from fnmatch import translate
 from typing import Any
 
 from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import covered, in_slices
+
+from ._pattern import is_pattern, matcher, parts_of
 
 #: Seconds that one slice of a search holds the main thread.
 SLICE = 0.005
@@ -27,6 +27,8 @@ _NEEDS = {
     "constraint": "whole",
     "uses": "whole",
 }
+#: Filters that name data, and where an object's entry has the names.
+_DATA = {"material": "materials", "uses": "uses"}
 _SORTS = {"name": "", "faces": "details", "shown_faces": "details", "size": "get"}
 
 
@@ -64,19 +66,20 @@ def _search(
             f"{ctx.host_identity.name} can't be searched by property, constraint, uses or used_by"
             " yet"
         )
-    named = _fitting(pattern) if pattern is not None else None
+    named = matcher(pattern) if pattern is not None else None
     only = None if used_by is None else _used(reader, used_by)
+    called = {each: names for each in _DATA if (names := _called(reader, asked.get(each)))}
     fitting: list[Json] = []
     for summary in reader.summaries():
         yield
-        if named is not None and not named(summary["name"]):
+        if named is not None and not (named(summary["name"]) or summary["path"] == pattern):
             continue
         if type is not None and summary["type"] != type.lower():
             continue
         if only is not None and not _among(summary, only):
             continue
         entry = _read(reader, summary, needs) if needs else summary
-        if entry is not None and _fits(entry, asked):
+        if entry is not None and _fits(entry, asked, called):
             fitting.append(entry)
     uncounted: list[str] = []
     if sort == "shown_faces":
@@ -86,9 +89,8 @@ def _search(
             if entry[sort] is None and ("faces" in entry or entry.get("modifiers")):
                 uncounted.append(entry["path"])
     if sort is not None:
-        reverse = not ascending and sort != "name"
         fitting = [each for each in fitting if each.get(sort) is not None]
-        fitting.sort(key=lambda each: each[sort], reverse=reverse)
+        fitting.sort(key=lambda each: each[sort], reverse=not ascending and sort != "name")
     shown = ("name", "path", "type", "parent", "faces", "shown_faces", "size")
     objects = [{k: each[k] for k in shown if k in each} for each in fitting[:limit]]
     if wanted := asked.get("constraint"):
@@ -159,9 +161,12 @@ def _modifiers(reader: Any, path: str, wanted: str) -> list[Json]:
     return [each for each in entry["modifiers"] if _has_any(_words(each), wanted)]
 
 
-def _fitting(pattern: str) -> Callable[[str], bool]:
-    match = re.compile(translate(pattern.lower())).match
-    return lambda name: match(name.lower()) is not None
+def _called(reader: Any, word: str | None) -> set[str]:
+    """Return the full names of the data with that name, or an empty set if that isn't known or the
+    word is a pattern. Raises HostError when nothing has that name."""
+    if word is None or is_pattern(word) or not hasattr(reader, "called"):
+        return set()
+    return set(reader.called(word))
 
 
 def _used(reader: Any, name: str) -> set[str]:
@@ -190,15 +195,22 @@ def _read(reader: Any, summary: Json, needs: set[str]) -> Json | None:
     return entry
 
 
-def _fits(entry: Json, asked: Json) -> bool:
-    return all(_CHECKS[key](entry, value) for key, value in asked.items())
+def _fits(entry: Json, asked: Json, called: dict[str, set[str]]) -> bool:
+    """Return whether the entry fits what is asked. ``called`` has the full names of the data that a
+    filter asks for, if they are known."""
+    return all(
+        not called[key].isdisjoint(entry.get(_DATA[key], ()))
+        if key in called
+        else _CHECKS[key](entry, value)
+        for key, value in asked.items()
+    )
 
 
 def _has_any(names: Iterable[str], wanted: str) -> bool:
-    """Return whether ``wanted``, which may be a pattern, matches one of the names, or the last part
-    of a name that is a path."""
-    fits = _fitting(wanted)
-    return any(fits(name) or fits(re.split(r"[/|]", name)[-1]) for name in names)
+    """Return whether ``wanted``, which may be a pattern, matches one of the names or a part of one
+    that names the same data."""
+    fits = matcher(wanted)
+    return any(fits(each) for name in names for each in parts_of(name))
 
 
 def _words_of(entry: Json, key: str) -> Sequence[str]:

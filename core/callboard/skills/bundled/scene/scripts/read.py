@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Generator, Iterable, Sized
-from fnmatch import translate
+from collections.abc import Generator, Iterable, Sized
 from time import perf_counter
 from typing import Any
 
 from callboard.content import Json
 from callboard.skill import covered
+
+from ._pattern import matcher
 
 # A change to the scene between two slices doesn't restart the list. Otherwise, the list would never
 # be completed while an artist works.
@@ -56,7 +56,7 @@ def _listed(
     count = len(summaries) if isinstance(summaries, Sized) else None
     if pattern is type is above is None and count is not None:
         return _page(list(summaries[offset : offset + limit]), count, offset)
-    fits = None if pattern is None else _fitting(pattern)
+    fits = None if pattern is None else matcher(pattern)
     kind = type and type.lower()
     page: list[Json] = []
     total = seen = 0
@@ -65,7 +65,7 @@ def _listed(
         if fits is not None and hasattr(stretch, "named"):
             stretch = stretch.named(fits)
         for summary in stretch:
-            if fits is not None and not fits(summary["name"]):
+            if fits is not None and not (fits(summary["name"]) or summary["path"] == pattern):
                 continue
             if kind is not None and summary["type"] != kind:
                 continue
@@ -80,11 +80,6 @@ def _listed(
             yield
             slice_ends = perf_counter() + SLICE
     return _page(page, total, offset)
-
-
-def _fitting(pattern: str) -> Callable[[str], bool]:
-    match = re.compile(translate(pattern.lower())).match
-    return lambda name: match(name.lower()) is not None
 
 
 def _stretches(summaries: Any, count: int | None) -> Iterable[Any]:
