@@ -345,7 +345,82 @@ def test_a_replacement_says_how_what_it_replaces_was_different(rig: Rig) -> None
     assert done["removed"] == ["Wood.001"]
     (only,) = done["differs"]
     assert (only["of"], only["was"], only["now"]) == ("Wood.001", 0.4, 0.7)
-    assert only["what"].endswith(": Amount")
+    assert only["what"].endswith('inputs["Amount"].default_value')
+
+
+def test_two_materials_are_compared_by_all_their_settings(rig: Rig) -> None:
+    import bpy
+
+    _weathered("Wood", 0.7)
+    other = bpy.data.materials["Wood"].copy()
+    other.node_tree.nodes["Principled BSDF"].location = (900, 900)
+
+    def compared(**asked: Any) -> Any:
+        return rig.tool("blender_data__compare", kind="materials", **asked)
+
+    two: Any = {"name": "Wood", "other": other.name}
+    told = compared(**two)
+    assert (told["identical"], told["differences"]) == (True, [])
+    assert [each["names"] for each in compared(pattern="*")["groups"]] == [["Wood", "Wood.001"]]
+    other.use_backface_culling, other["grain"] = True, "fine"
+    shader = other.node_tree.nodes["Principled BSDF"]
+    shader.inputs["Metallic"].default_value = 1
+    other.node_tree.links.remove(shader.inputs["Base Color"].links[0])
+    told = compared(**two)
+    assert not told["identical"]
+    differing = {each["what"]: (each["first"], each["second"]) for each in told["differences"]}
+    inputs = 'node_tree.nodes["Principled BSDF"].inputs'
+    (link,) = differing.pop(f'{inputs}["Base Color"].links')[0]
+    assert "Group" in link
+    assert differing == {
+        "use_backface_culling": (False, True),
+        '["grain"]': (None, "fine"),
+        f'{inputs}["Metallic"].default_value': (0, 1),
+    }
+    told = compared(pattern="*")
+    assert (told["groups"], told["compared"], told["alone"]) == ([], 2, 2)
+    assert "itself" in refused(lambda: compared(name="Wood", other="Wood"))
+
+
+def test_copies_of_all_kinds_are_identical_and_a_small_change_is_found(rig: Rig) -> None:
+    import bpy
+
+    cube = rig.cube("Cube")
+    cube.shape_key_add(name="Basis")
+    cube.modifiers.new("Bevel", "BEVEL")
+    cube.modifiers.new("Array", "ARRAY")
+    cube.vertex_groups.new(name="top").add([0], 0.5, "REPLACE")
+    cube.keyframe_insert("location", frame=1)
+    rigged = armature("Rig", "foot.L", "foot.R")
+    rigged.pose.bones["foot.L"].constraints.new("IK").target = rigged
+    kinds = {
+        **{"objects": cube, "meshes": cube.data, "armatures": rigged.data},
+        **{"actions": cube.animation_data.action, "images": bpy.data.images.new("dirt", 4, 4)},
+        **{"worlds": bpy.data.worlds.new("Sky"), "cameras": bpy.data.cameras.new("Lens")},
+        **{"node_groups": bpy.data.node_groups.new("Group", "GeometryNodeTree")},
+        **{"lights": bpy.data.lights.new("Lamp", "AREA"), "scenes": bpy.context.scene},
+    }
+
+    def compared(kind: str, **asked: Any) -> Any:
+        return rig.tool("blender_data__compare", kind=kind, name=kinds[kind].name, **asked)
+
+    copies = {kind: each.copy() for kind, each in kinds.items()}
+    for kind, copy in copies.items():
+        told = compared(kind, other=copy.name)
+        assert (kind, told["identical"], told["differences"]) == (kind, True, [])
+    copies["meshes"].vertices[0].co.x += 0.25
+    copies["meshes"].vertices[0].groups[0].weight = 0.75
+    copies["objects"].modifiers.move(0, 1)
+    told = compared("meshes", other=copies["meshes"].name)
+    assert {"vertices: co", "vertex weights"} <= {each["what"] for each in told["differences"]}
+    (only,) = compared("objects", other=copies["objects"].name)["differences"]
+    assert (only["what"], only["first"]) == ("modifiers", ['"Bevel"', '"Array"'])
+    kinds["objects"] = rigged
+    left, right = (f'pose.bones["foot.{side}"]' for side in "LR")
+    told = compared("objects", part=left, other_part=right)
+    assert [each["what"] for each in told["differences"]] == ["constraints"]
+    told = refused(lambda: compared("objects", part='modifiers["No"]', other=cube.name))
+    assert "modifiers" in told
 
 
 def test_the_users_of_node_groups_are_named(rig: Rig) -> None:

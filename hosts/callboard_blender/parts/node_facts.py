@@ -1,9 +1,7 @@
-"""Describes nodes by their values, so that materials with the same kinds of nodes can be told
-apart."""
+"""Describes nodes by their values."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -31,31 +29,6 @@ def sources(socket: Any) -> list[Json]:
                 nodes[node.name] = {"node": node.name, **used, "inputs": _inputs(node)}
                 waiting += node.inputs
     return list(nodes.values())
-
-
-def differences(gone: bpy.types.ID, kept: bpy.types.ID) -> Iterator[Json]:
-    """Yield ``{of, what, was, now}`` for each setting and each input of a node that will differ
-    where ``gone`` is replaced by ``kept``. Only datablocks with nodes are compared."""
-    was, now = _facts(gone), _facts(kept)
-    for what in dict.fromkeys((*was, *now)):
-        if was.get(what) != now.get(what):
-            entry = {"of": gone.name_full, "what": what}
-            yield {**entry, "was": was.get(what), "now": now.get(what)}
-
-
-def _facts(block: bpy.types.ID) -> Json:
-    tree = block if isinstance(block, bpy.types.NodeTree) else getattr(block, "node_tree", None)
-    if tree is None:
-        return {}
-    facts = {} if tree == block else settings(block, bpy.types.ID)
-    for node in tree.nodes:
-        if node.type != "FRAME":
-            told = {"type": node.type, **settings(node, bpy.types.Node), **used_json(node)}
-            if ramp := getattr(node, "color_ramp", None):
-                told["color_ramp"] = [[each.position, *each.color] for each in ramp.elements]
-            told.update(_inputs(node))
-            facts.update((f"{node.name}: {key}", value) for key, value in told.items())
-    return facts
 
 
 def _inputs(node: Any) -> Json:

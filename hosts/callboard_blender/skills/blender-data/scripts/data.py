@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import bpy
@@ -13,11 +13,11 @@ import bpy
 from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import alike, expect, in_slices
+from callboard_blender.parts.comparison import Contents, Known, both_shown, differences
 from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.data_blocks import collections, drivers
 from callboard_blender.parts.drivers import driver_json, drives_of
 from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
-from callboard_blender.parts.node_facts import differences
 from callboard_blender.parts.property_values import plain
 from callboard_blender.parts.unused_data import scenes_of
 
@@ -192,13 +192,23 @@ def replace(ctx: Any, kind: str, names: Sequence[str], by: str) -> Json:
     for name in names:
         known = blocks.matching(kind, name)
         wanted += [each.name_full for each in known if each != kept] or [name]
-    compared = (differences(blocks.find(kind, each), kept) for each in dict.fromkeys(wanted))
-    differs = [*islice(chain.from_iterable(compared), _MOST_DIFFERENCES)]
+    differs = [*islice(_differs(blocks, kind, wanted, kept), _MOST_DIFFERENCES)]
     gone = blocks.replace(kind, wanted, by)
     left = {each.name_full for each in blocks.of(kind)}.intersection(gone)
     expect(not left, "what is left", [], sorted(left))
     answer: Json = {"changed": [by], "removed": gone, "verified": True}
     return {**answer, "differs": differs} if differs else answer
+
+
+def _differs(blocks: Any, kind: str, names: Sequence[str], kept: Any) -> Iterator[Json]:
+    """Yield ``{of, what, was, now}`` for each value that will differ where the named datablocks are
+    replaced by ``kept``."""
+    known: Known = {}
+    after = Contents(kept, known)
+    for name in dict.fromkeys(names):
+        for path, *both in differences(Contents(blocks.find(kind, name), known), after):
+            was, now = both_shown(*both)
+            yield {"of": name, "what": path or "type", "was": was, "now": now}
 
 
 def set_file(ctx: Any, path: str, new_path: str | None = None) -> Json:
