@@ -247,6 +247,86 @@ def test_why_an_action_does_not_play_is_told(rig: Rig) -> None:
         assert told["slots"] == ["Box", "Second"]
 
 
+def test_tracks_and_strips_are_switched_and_set(rig: Rig) -> None:
+    import bpy
+
+    box = rig.cube("Box")
+    wave, idle = _action(box, "Wave", 11), _action(box, "Idle", 11)
+    for action, height in ((wave, 4.0), (idle, 2.0)):
+        slots = hasattr(action, "slots")
+        holder = action.layers[0].strips[0].channelbags[0] if slots else action
+        for curve in holder.fcurves:
+            for point in curve.keyframe_points:
+                point.co.y = height
+            curve.update()
+    _strip(box, idle, "Base", 1)
+    _strip(box, wave, "Top", 1)
+    box.animation_data.nla_tracks["Top"].mute = True
+
+    def height(frame: int = 5) -> float:
+        bpy.context.scene.frame_set(frame)
+        return float(box.matrix_world.translation.z)
+
+    def told(**asked: Any) -> Any:
+        return rig.tool("blender_animation__set_track", of="Box", **asked)
+
+    assert height() == 2
+    answer = told(track="Top", mute=False)
+    assert (answer["verified"], height()) == (True, 4)
+    assert [(each["action"], each["plays"]) for each in answer["uses"]] == [
+        ("Idle", True),
+        ("Wave", True),
+    ]
+    assert told(track="Top", strip="Wave", influence=0.25)["now"]["influence"] == 0.25
+    assert near([height()], [2.5])
+    told(track="Top", strip="Wave", influence=1, blend="add")
+    assert near([height()], [6])
+    answer = told(track="Base", solo=True)
+    assert [each["plays"] for each in answer["uses"]] == [True, False]
+    assert near([height()], [2])
+    told(track="Base", solo=False)
+    answer = told(track="Top", strip="Wave", start=21, scale=2, extrapolation="nothing")
+    assert answer["now"]["frames"] == [21, 41]
+    assert near([height(20), height(40)], [2, 6])
+    answer = told(track="Base", strip="Idle", mute=True)
+    assert answer["verified"] is True
+    answer = told(track="Base", mute=True)
+    answer = told(track="Base", strip="Idle", mute=False)
+    assert answer["verified"] is False
+    assert answer["doubt"] == "it doesn't play: the track 'Base' is muted"
+    assert [each["plays"] for each in told(nla=False)["uses"]] == [False, False]
+    assert "it has: Base, Top" in refused(lambda: told(track="Bas", mute=True))
+    assert "it has: Wave" in refused(lambda: told(track="Top", strip="Idle", mute=True))
+    assert "give strip" in refused(lambda: told(track="Top", influence=0.5))
+    track = box.animation_data.nla_tracks["Top"]
+    track.strips.new("Later", 60, idle)
+    for wrong in ({"start": 50}, {"scale": 9}):
+        before = [(each.frame_start, each.frame_end) for each in track.strips]
+        token = rig.host.undo.begin("try")
+        refused(lambda wrong=wrong: told(track="Top", strip="Wave", **wrong))
+        rig.host.undo.rollback(token)
+        track = bpy.data.objects["Box"].animation_data.nla_tracks["Top"]
+        assert [(each.frame_start, each.frame_end) for each in track.strips] == before
+
+
+def test_the_slot_of_an_action_is_chosen(rig: Rig) -> None:
+    box, twin = rig.cube("Box"), rig.cube("Twin")
+    walk = _action(box, "Walk", 9)
+    twin.animation_data_create().action = walk
+    asked = {"of": "Twin", "slot": "Box"}
+    if not hasattr(walk, "slots"):
+        why = refused(lambda: rig.tool("blender_animation__set_track", **asked))
+        assert "Blender 4.4" in why
+        return
+    twin.animation_data.action_slot = None
+    told = rig.tool("blender_animation__set_track", **asked)
+    assert told["now"]["slot"] == "Box"
+    (use,) = told["uses"]
+    assert use["plays"] is True
+    wrong = {**asked, "slot": "Nobody"}
+    assert "these fit: Box" in refused(lambda: rig.tool("blender_animation__set_track", **wrong))
+
+
 def test_actions_of_any_data_are_found(rig: Rig) -> None:
     import bpy
 

@@ -35,6 +35,16 @@ def uses_of_actions() -> Iterator[tuple[Any, Json] | None]:
             yield None
 
 
+def uses_by(part: bpy.types.ID) -> list[Json]:
+    """Return ``{action, how, …, plays, why?}`` for the active action and each strip of ``part``,
+    those that don't play included."""
+    animation = getattr(part, "animation_data", None)
+    return [
+        {"action": action.name_full, **_use(use, why)}
+        for action, use, why in (_uses(animation) if animation is not None else ())
+    ]
+
+
 def action_json(action: Any, uses: list[Json]) -> Json:
     """Return ``{name, frames, fake_user, plays, why?, uses, …}``. ``frames`` is None if the action
     has no keys."""

@@ -26,6 +26,7 @@ from callboard_blender.parts.data_blocks import DataBlocks
 from callboard_blender.parts.file_modifiers import FileModifiers
 from callboard_blender.parts.local_data import LocalData
 from callboard_blender.parts.new_drivers import NewDrivers
+from callboard_blender.parts.nla import NlaChanges
 from callboard_blender.parts.node_changes import NodeChanges
 from callboard_blender.parts.node_links import NodeLinks
 from callboard_blender.parts.object_faults import rendered_collections
@@ -50,6 +51,7 @@ class BlenderStructure:
         self.local = LocalData(changes)
         self.packed = PackedFiles(changes)
         self.new_drivers = NewDrivers(changes, self.blocks)
+        self.nla = NlaChanges(changes, self.blocks)
         self.nodes = NodeChanges(changes, self.blocks)
         self.links = NodeLinks(self.nodes)
         self.settings = SceneSettings(changes, self.blocks)

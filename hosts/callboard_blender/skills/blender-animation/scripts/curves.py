@@ -13,8 +13,9 @@ import bpy
 from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import alike, expect, in_slices
-from callboard_blender.parts.actions import action_json, uses_of_actions
+from callboard_blender.parts.actions import action_json, uses_by, uses_of_actions
 from callboard_blender.parts.curve_changes import curve_json
+from callboard_blender.parts.nla import active_json, strip_json, track_json
 
 #: Maximum number of curves that an answer to a change describes.
 _MOST = 50
@@ -127,6 +128,42 @@ def move_keys(
         raise WrongArgument("give offset or scale")
     told = ctx.port("structure").curves.move_keys(name, curves, bones, offset, scale, pivot)
     return {"changed": [name], **told, "verified": True}
+
+
+def set_track(
+    ctx: Any,
+    of: str,
+    kind: str = "objects",
+    track: str | None = None,
+    strip: str | None = None,
+    **values: Any,
+) -> Json:
+    ctx.port("scene.mutate")
+    if not values:
+        raise WrongArgument("give at least one value to set, such as mute")
+    editor = ctx.port("structure").nla
+    part, there, inside = editor.set(kind, of, track, strip, values)
+    if inside is not None:
+        now = strip_json(inside)
+    else:
+        now = active_json(part.animation_data) if there is None else track_json(there)
+    for key, value in values.items():
+        expect(key == "slot" or _same(value, now[key]), key, value, now[key])
+    uses = uses_by(part)
+    meant = [each for each in uses if (each.get("track"), each.get("strip")) == (track, strip)]
+    if strip is None and track is not None:
+        meant = [each for each in uses if each.get("track") == track]
+    silent = not any(each["plays"] for each in meant)
+    off = values.get("mute") or values.get("nla") is False or values.get("influence") == 0
+    why = "; ".join(dict.fromkeys(each["why"] for each in meant if "why" in each))
+    doubt = {"doubt": f"it doesn't play: {why}"} if meant and silent and not off else {}
+    return {"changed": [of], "now": now, "uses": uses, "verified": not doubt, **doubt}
+
+
+def _same(asked: Any, now: Any) -> bool:
+    if isinstance(asked, bool | str) or now is None:
+        return bool(asked == now)
+    return bool(alike(asked, now))
 
 
 def _modifiers(ctx: Any, name: str) -> dict[str, Any]:
