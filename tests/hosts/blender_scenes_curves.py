@@ -133,9 +133,46 @@ def test_an_action_that_others_share_stays_as_it_is(rig: Rig) -> None:
     twin.animation_data_create().action = box.animation_data.action
     if hasattr(box.animation_data, "action_slot"):
         twin.animation_data.action_slot = box.animation_data.action_slot
-    rig.tool("blender_animation__move_keys", name="Box", offset=5)
+    action = box.animation_data.action.name
+    shared = rig.tool("blender_animation__list_curves", name="Box")["shared"]
+    assert shared == [{"action": action, "of": "Box", "shared_by": ["Twin"]}]
+    assert rig.tool("animation__list_keys", name="Twin")["shared_by"] == ["Box"]
+    told = rig.tool("blender_animation__move_keys", name="Box", offset=5)
+    assert told["own_actions"] == [box.animation_data.action.name] != [action]
     assert _curves(rig, "Box")["location[0]"]["frames"] == [6, 16]
     assert _curves(rig, "Twin")["location[0]"]["frames"] == [1, 11]
+    assert "shared" not in rig.tool("blender_animation__list_curves", name="Box")
+    assert "own_actions" not in rig.tool("blender_animation__move_keys", name="Box", offset=1)
+
+
+def test_set_keys_names_the_copy_of_a_shared_action(rig: Rig) -> None:
+    box, twin = _moving(rig), rig.cube("Twin")
+    twin.animation_data_create().action = action = box.animation_data.action
+    if hasattr(action, "slots"):
+        twin.animation_data.action_slot = action.slots[0]
+    asked = {"name": "Twin", "keys": [{"frame": 5, "translate": [1, 2, 3]}]}
+    told = rig.tool("animation__set_keys", **asked)
+    assert told["own_actions"] == [twin.animation_data.action.name] != [action.name]
+    assert "own_actions" not in rig.tool("animation__set_keys", **asked)
+    keys = rig.tool("animation__list_keys", name="Box")["keys"]
+    assert [each["frame"] for each in keys] == [1, 11]
+
+
+def test_curves_in_strips_that_do_not_play_are_told(rig: Rig) -> None:
+    box = rig.cube("Box")
+    _strip(box, _action(box, "Wave", 11), "Tryout", 5)
+    box.animation_data.nla_tracks["Tryout"].mute = True
+    told = rig.tool("blender_animation__list_curves", name="Box")
+    assert told["curves"] == []
+    (strip,) = told["strips"]
+    assert strip["curves"] == ["location[0]", "location[1]", "location[2]"]
+    why = "the track 'Tryout' is muted"
+    assert (strip["track"], strip["plays"], strip["why"]) == ("Tryout", False, why)
+    (other,) = rig.tool("animation__list_keys", name="Box")["others"]
+    assert (other["of"], other["frames"], other["why"]) == ("strip Wave", [5, 15], why)
+    rig.tool("blender_animation__set_track", of="Box", track="Tryout", mute=False)
+    (other,) = rig.tool("animation__list_keys", name="Box")["others"]
+    assert "why" not in other
 
 
 def _action(obj: Any, name: str, last: int) -> Any:

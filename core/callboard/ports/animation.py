@@ -15,8 +15,9 @@ class AnimationPort(Protocol):
     ``{path, keys, start, end, of}`` for everything that is animated by keys, and None where a slice
     may end. ``keys`` is the number of frames with a key, and ``of`` describes what is animated, in
     the host's words. ``others(name)``, optional too, returns what else to answer about one object:
-    ``action``, the host's name for what holds the keys, and ``others``, the keys of anything of it
-    but the transform, as ``{of, keys, frames, action, why?}``."""
+    ``action``, the host's name for what holds the keys, ``shared_by``, what else uses that, and
+    ``others``, the keys of anything of it but the transform, as ``{of, keys, frames, action,
+    why?}``, where ``why`` says why they do nothing."""
 
     def timeline(self) -> Json:
         """Return ``{start, end, current, fps}``: the playback range and the current frame."""

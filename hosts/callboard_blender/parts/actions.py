@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,7 +12,11 @@ from callboard.host import Json
 from callboard_blender.parts.constraints import constraints_of, why_idle
 from callboard_blender.parts.curves import curves_for, has_keys
 from callboard_blender.parts.data_blocks import collections
+from callboard_blender.parts.drivers import drives_of
 from callboard_blender.parts.unused_data import unused
+
+#: Maximum number of curves that are named for each strip.
+_MOST = 50
 
 
 def uses_of_actions() -> Iterator[tuple[Any, Json] | None]:
@@ -28,7 +32,7 @@ def uses_of_actions() -> Iterator[tuple[Any, Json] | None]:
                 away = [f"no scene uses '{block.name_full}'"] if block in loose else []
                 for each in (block, getattr(block, "node_tree", None)):
                     animation = getattr(each, "animation_data", None)
-                    for action, use, why in _uses(animation) if animation is not None else ():
+                    for action, _, use, why in _uses(animation) if animation is not None else ():
                         yield action, _use({**named, **use}, [*away, *why])
                 for action, use, why in _by_constraints(block) if kind == "objects" else ():
                     yield action, _use({**named, **use}, [*away, *why])
@@ -41,8 +45,33 @@ def uses_by(part: bpy.types.ID) -> list[Json]:
     animation = getattr(part, "animation_data", None)
     return [
         {"action": action.name_full, **_use(use, why)}
-        for action, use, why in (_uses(animation) if animation is not None else ())
+        for action, _, use, why in (_uses(animation) if animation is not None else ())
     ]
+
+
+def strips_json(parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Iterator[Json]:
+    """Yield ``{of, action, track, strip, frames, curves, plays, why?}`` for each strip of
+    ``parts``, which maps each part to the datablock that it belongs to."""
+    for part, holder in parts.items():
+        animation = getattr(part, "animation_data", None)
+        for action, strip, use, why in _uses(animation) if animation is not None else ():
+            if use["how"] == "strip":
+                told = {"of": holder.name_full, "action": action.name_full, **_use(use, why)}
+                yield {**told, "curves": [drives_of(each) for each in curves_for(strip)][:_MOST]}
+
+
+def sharers(part: bpy.types.ID) -> list[str]:
+    """Return the names of other datablocks that use the active action of ``part`` in the same
+    slot."""
+    animation = getattr(part, "animation_data", None)
+    if animation is None or animation.action is None:
+        return []
+    if hasattr(animation, "action_slot"):
+        slot = animation.action_slot
+        users = [] if slot is None else slot.users()
+    else:
+        users = bpy.data.user_map(subset={animation.action})[animation.action]
+    return sorted({each.name_full for each in users if each != part})
 
 
 def action_json(action: Any, uses: list[Json]) -> Json:
@@ -81,19 +110,25 @@ def _use(use: Json, why: list[str]) -> Json:
     return {**use, "plays": not why, **({"why": "; ".join(why)} if why else {})}
 
 
-def _uses(animation: Any) -> Iterator[tuple[Any, Json, list[str]]]:
-    """Yield the uses of actions by animation data, with the reasons why one doesn't play."""
+def _uses(animation: Any) -> Iterator[tuple[Any, Any, Json, list[str]]]:
+    """Yield the uses of actions by animation data: the action, the animation data or strip that
+    uses it, a description, and the reasons why it doesn't play."""
     alone = [each.name for each in animation.nla_tracks if each.is_solo and animation.use_nla]
     if (action := animation.action) is not None:
         why = [f"the track '{name}' plays alone" for name in alone]
         weak = animation.use_nla and len(animation.nla_tracks) and not animation.action_influence
         why += [*_silent(animation), *(["its influence is 0"] if weak else [])]
         editing = {"edits_strip": True} if animation.use_tweak_mode else {}
-        yield action, {"how": "active", **editing, **_slot(animation), **_keys(animation)}, why
+        yield (
+            action,
+            animation,
+            {"how": "active", **editing, **_slot(animation), **_keys(animation)},
+            why,
+        )
     aside = getattr(animation, "action_tweak_storage", None)
     if aside is not None:
         why = ["it is set aside while a strip is edited"]
-        yield aside, {"how": "active before a strip was edited"}, why
+        yield aside, animation, {"how": "active before a strip was edited"}, why
     for track in animation.nla_tracks:
         off = [] if animation.use_nla else ["the non-linear animation is switched off"]
         off += [f"the track '{name}' plays alone" for name in alone if name != track.name]
@@ -101,7 +136,7 @@ def _uses(animation: Any) -> Iterator[tuple[Any, Json, list[str]]]:
         for strip, why in _strips(track.strips, off):
             told = {"how": "strip", "track": track.name, "strip": strip.name}
             frames = [strip.frame_start, strip.frame_end]
-            yield strip.action, {**told, **_slot(strip), "frames": frames}, why
+            yield strip.action, strip, {**told, **_slot(strip), "frames": frames}, why
 
 
 def _strips(strips: Any, off: list[str]) -> Iterator[tuple[Any, list[str]]]:

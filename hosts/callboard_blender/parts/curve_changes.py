@@ -28,6 +28,10 @@ class CurveChanges:
         """Return the curves of the object, its data, shape keys and materials, by name."""
         return {label: curve for _, label, curve in _curves(find(name), True)}
 
+    def parts(self, name: str) -> dict[Any, Any]:
+        """Return what of the object can be animated, with the datablock that it belongs to."""
+        return dict(driven_parts(find(name)))
+
     def add_modifier(
         self, name: str, curves: Sequence[str], bones: Sequence[str], kind: str, values: Json
     ) -> list[str]:

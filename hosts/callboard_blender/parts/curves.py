@@ -37,9 +37,10 @@ def strips_of(owner: bpy.types.ID) -> list[Any]:
     data = getattr(owner, "animation_data", None)
     if data is None or not data.use_nla:
         return []
+    alone = [track for track in data.nla_tracks if track.is_solo]
     return [
         strip
-        for track in data.nla_tracks
+        for track in alone or data.nla_tracks
         for strip in track.strips
         if not track.mute and not strip.mute and strip.action is not None
     ]

@@ -14,6 +14,7 @@ from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find, paths, scene
 from callboard_blender.parts import transforms
+from callboard_blender.parts.actions import sharers, strips_json
 from callboard_blender.parts.bake import bake, go_to, insert
 from callboard_blender.parts.curves import (
     TRANSFORM,
@@ -106,17 +107,27 @@ class BlenderAnimation:
         return answer
 
     def others(self, name: str) -> Json:
-        """Return the object's action, and what else of the object has keys than its transform."""
+        """Return the object's action, what shares that, and what else of the object has keys than
+        its transform. Strips that don't play are among that, with the reason."""
         obj = find(name)
+        parts = dict(driven_parts(obj))
         own = {curve.data_path for curve in transforms.curves_of_transform(obj)}
-        others = [
-            {"of": of, "keys": len(each["frames"]), **each, "frames": _first(each["frames"])}
-            for of, each in motion_of(obj.name_full, dict(driven_parts(obj))).items()
+        others = {
+            of: {"of": of, "keys": len(each["frames"]), **each, "frames": _first(each["frames"])}
+            for of, each in motion_of(obj.name_full, parts).items()
             if of not in own and each["frames"]
-        ]
+        }
+        for each in strips_json(parts):
+            if not each["plays"]:
+                before = "" if each["of"] == obj.name_full else f"{each['of']}: "
+                silent = {key: each[key] for key in ("frames", "action", "track", "why")}
+                of = f"{before}strip {each['strip']}"
+                others[of] = {"of": of, "keys": 2, **silent}
         action = obj.animation_data.action if obj.animation_data is not None else None
         answer: Json = {} if action is None else {"action": action.name_full}
-        return {**answer, "others": others} if others else answer
+        if shared := sharers(obj):
+            answer["shared_by"] = shared
+        return {**answer, "others": [*others.values()]} if others else answer
 
     def animated(self) -> Iterator[Json | None]:
         """Yield the motion of the objects whose own values, data, shape keys or materials have keys

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any
 
 import bpy
@@ -13,11 +14,17 @@ import bpy
 from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import alike, expect, in_slices
-from callboard_blender.parts.actions import action_json, uses_by, uses_of_actions
+from callboard_blender.parts.actions import (
+    action_json,
+    sharers,
+    strips_json,
+    uses_by,
+    uses_of_actions,
+)
 from callboard_blender.parts.curve_changes import curve_json
 from callboard_blender.parts.nla import active_json, strip_json, track_json
 
-#: Maximum number of curves that an answer to a change describes.
+#: Maximum number of curves that an answer to a change describes, of strips and of sharers.
 _MOST = 50
 
 
@@ -58,7 +65,16 @@ def list_curves(
     named = ctx.port("structure").curves.named(name)
     fitting = [(label, each) for label, each in named.items() if not modified or each.modifiers]
     page = fitting[offset : offset + limit]
-    return {"curves": [curve_json(*each) for each in page], "total": len(fitting)}
+    answer: Json = {"curves": [curve_json(*each) for each in page], "total": len(fitting)}
+    parts = ctx.port("structure").curves.parts(name)
+    if strips := [*islice(strips_json(parts), _MOST)]:
+        answer["strips"] = strips
+    shared = [
+        {"action": action, "of": part.name_full, "shared_by": sharers(part)[:_MOST]}
+        for part, action in _actions(ctx, name).items()
+        if sharers(part)
+    ]
+    return {**answer, "shared": shared} if shared else answer
 
 
 def add_modifier(
@@ -70,13 +86,13 @@ def add_modifier(
     bones: Sequence[str] = (),
 ) -> Json:
     ctx.port("scene.mutate")
-    before = _modifiers(ctx, name)
+    before, actions = _modifiers(ctx, name), _actions(ctx, name)
     changed = ctx.port("structure").curves.add_modifier(name, curves, bones, type, values or {})
     now = _modifiers(ctx, name)
     for label in changed:
         expect(len(now[label]) == len(before[label]) + 1, f"modifiers of {label}", "more", "not")
         _expect_values(label, values or {}, type, now[label])
-    return _told(ctx, name, changed)
+    return _told(ctx, name, changed, actions)
 
 
 def set_modifier(
@@ -89,12 +105,12 @@ def set_modifier(
     bones: Sequence[str] = (),
 ) -> Json:
     ctx.port("scene.mutate")
-    editor = ctx.port("structure").curves
+    editor, actions = ctx.port("structure").curves, _actions(ctx, name)
     changed = editor.set_modifier(name, curves, bones, type, number, values)
     now = _modifiers(ctx, name)
     for label in changed:
         _expect_values(label, values, type, now[label])
-    return _told(ctx, name, changed)
+    return _told(ctx, name, changed, actions)
 
 
 def remove_modifier(
@@ -106,12 +122,12 @@ def remove_modifier(
     bones: Sequence[str] = (),
 ) -> Json:
     ctx.port("scene.mutate")
-    before = _modifiers(ctx, name)
+    before, actions = _modifiers(ctx, name), _actions(ctx, name)
     changed = ctx.port("structure").curves.remove_modifier(name, curves, bones, type, number)
     now = _modifiers(ctx, name)
     for label in changed:
         expect(len(now[label]) == len(before[label]) - 1, f"modifiers of {label}", "fewer", "not")
-    return _told(ctx, name, changed)
+    return _told(ctx, name, changed, actions)
 
 
 def move_keys(
@@ -126,8 +142,9 @@ def move_keys(
     ctx.port("scene.mutate")
     if offset == 0 and scale == 1:
         raise WrongArgument("give offset or scale")
+    actions = _actions(ctx, name)
     told = ctx.port("structure").curves.move_keys(name, curves, bones, offset, scale, pivot)
-    return {"changed": [name], **told, "verified": True}
+    return {"changed": [name], **told, "verified": True, **_own(ctx, name, actions)}
 
 
 def set_track(
@@ -180,7 +197,27 @@ def _expect_values(label: str, asked: Json, kind: str, modifiers: Sequence[Json]
         expect(right, f"{key} of {label}", value, actual)
 
 
-def _told(ctx: Any, name: str, changed: Sequence[str]) -> Json:
+def _actions(ctx: Any, name: str) -> dict[Any, str]:
+    """Return the names of the active actions of the object and its parts."""
+    return {
+        part: part.animation_data.action.name_full
+        for part in ctx.port("structure").curves.parts(name)
+        if part.animation_data is not None and part.animation_data.action is not None
+    }
+
+
+def _own(ctx: Any, name: str, before: Mapping[Any, str]) -> Json:
+    """Return the copies of shared actions that the change made, as ``{own_actions}``."""
+    copies = sorted({*_actions(ctx, name).values()}.difference(before.values()))
+    return {"own_actions": copies} if copies else {}
+
+
+def _told(ctx: Any, name: str, changed: Sequence[str], actions: Mapping[Any, str]) -> Json:
     named = ctx.port("structure").curves.named(name)
-    described = [curve_json(label, named[label]) for label in changed[:_MOST]]
-    return {"changed": [name], "curves": described, "count": len(changed), "verified": True}
+    answer: Json = {
+        "changed": [name],
+        "curves": [curve_json(label, named[label]) for label in changed[:_MOST]],
+        "count": len(changed),
+        "verified": True,
+    }
+    return {**answer, **_own(ctx, name, actions)}

@@ -117,6 +117,7 @@ def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
     port = ctx.port("animation")
     ctx.port("scene.mutate")
     wanted: dict[float, Json] = {}
+    actions = _actions(port, [path])
     for key in keys:
         port.set_key(path, key["frame"], *(key.get(component) for component in COMPONENTS))
         wanted.setdefault(key["frame"], {}).update(key)
@@ -130,7 +131,7 @@ def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
     asked = {
         component for key in keys for component in COMPONENTS if key.get(component) is not None
     }
-    return _done(ctx, [path], len(wanted), asked)
+    return {**_done(ctx, [path], len(wanted), asked), **_own(port, actions)}
 
 
 def _interpolate(port: Any, path: str, keys: Sequence[Mapping[str, Any]]) -> None:
@@ -165,11 +166,13 @@ def delete_keys(ctx: Any, name: str, start: float, end: float) -> Json:
     path = ctx.port("scene.read").get(name)["path"]
     port = ctx.port("animation")
     ctx.port("scene.mutate")
+    actions = _actions(port, [path])
     count = port.delete_keys(path, start, end)
     left = [key["frame"] for key in port.keys(path) if start <= key["frame"] <= end]
     if left:
         raise HostError(f"{len(left)} keys are still there; the change was undone")
-    return {"changed": [path] if count else [], "keys": count, "verified": True}
+    answer = {"changed": [path] if count else [], "keys": count, "verified": True}
+    return {**answer, **_own(port, actions)}
 
 
 def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) -> Json:
@@ -184,12 +187,26 @@ def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) ->
     paths = [reader.get(name)["path"] for name in dict.fromkeys(names)]
     port = ctx.port("animation")
     ctx.port("scene.mutate")
+    actions = _actions(port, paths)
     baked = port.bake(paths, start, end, step)
     for path in baked:
         there = {key["frame"]: key for key in port.keys(path)}
         for frame in frames:
             _at(there, frame)
-    return _done(ctx, baked, len(frames) * len(baked), COMPONENTS)
+    return {**_done(ctx, baked, len(frames) * len(baked), COMPONENTS), **_own(port, actions)}
+
+
+def _actions(port: Any, paths: Sequence[str]) -> dict[str, str]:
+    """Return the name of what holds the keys of each object, where the host names it."""
+    others = ((path, port.others(path)) for path in paths if hasattr(port, "others"))
+    return {path: each["action"] for path, each in others if "action" in each}
+
+
+def _own(port: Any, before: Mapping[str, str]) -> Json:
+    """Return the copies that objects got of actions that they shared, as ``{own_actions}``."""
+    now = _actions(port, [*before])
+    copies = [each for path, each in now.items() if each != before[path]]
+    return {"own_actions": copies} if copies else {}
 
 
 def _done(ctx: Any, changed: Sequence[str], keys: int, asked: Collection[str]) -> Json:
