@@ -476,3 +476,46 @@ def test_inputs_of_a_group_are_added_renamed_and_removed(rig: Rig) -> None:
         lambda: rig.tool("blender_nodes__set_socket", group="Scatter", socket="A", type="shader")
     )
     assert "can't have an input of the type 'shader'" in why
+
+
+def _frosted() -> Any:
+    """Return a geometry group with an input for the material that it sets."""
+    import bpy
+
+    group = bpy.data.node_groups.new("Finish", "GeometryNodeTree")
+    _socket(group, "Geometry", "INPUT", "Geometry")
+    _socket(group, "Coat", "INPUT", "Material")
+    _socket(group, "Use", "INPUT", "Bool").default_value = True
+    _socket(group, "Geometry", "OUTPUT", "Geometry")
+    before, after = (group.nodes.new(f"NodeGroup{each}") for each in ("Input", "Output"))
+    coat = group.nodes.new("GeometryNodeSetMaterial")
+    group.links.new(before.outputs["Geometry"], coat.inputs["Geometry"])
+    group.links.new(before.outputs["Coat"], coat.inputs["Material"])
+    group.links.new(before.outputs["Use"], coat.inputs["Selection"])
+    group.links.new(coat.outputs[0], after.inputs[0])
+    return group
+
+
+def test_a_material_that_a_nodes_modifier_sets_is_told_and_found(rig: Rig) -> None:
+    import bpy
+
+    _material("clear"), _material("frost")
+    jar = rig.cube("Jar")
+    jar.data.materials.append(bpy.data.materials["clear"])
+    jar.modifiers.new("finish", "NODES").node_group = _frosted()
+    rig.tool("blender_nodes__set_modifier", objects=["Jar"], inputs={"Coat": "frost"})
+    told = rig.tool("scene__get_object", name="Jar", detail=True)
+    assert (told["materials"], told["materials_shown"]) == (["clear"], ["frost"])
+    (modifier,) = told["modifiers"]
+    inputs = {"Coat": "frost", "Use": True}
+    assert (modifier["group"], modifier["inputs"]) == ("Finish", inputs)
+    (modifier,) = rig.tool("blender_data__list_modifiers", type="nodes")["modifiers"]
+    assert (modifier["group"], modifier["inputs"]) == ("Finish", inputs)
+    for uses in ("frost", "fr*"):
+        (modifier,) = rig.tool("blender_nodes__find", uses=uses)["modifiers"]
+        assert (modifier["object"], modifier["inputs"]) == ("Jar", inputs)
+    assert rig.tool("blender_nodes__find", uses="clear")["modifiers"] == []
+    rig.tool("blender_nodes__set_modifier", objects=["Jar"], inputs={"Use": False})
+    assert "materials_shown" not in rig.tool("scene__get_object", name="Jar")
+    assert rig.tool("blender_nodes__find", trees=["clear"], kind="materials")["total"] == 2
+    assert "geometry__info" in rig.tool("blender_modelling__mesh_info", name="Jar")["without"]

@@ -432,6 +432,9 @@ def test_the_users_of_node_groups_are_named(rig: Rig) -> None:
     listed = rig.tool("blender_data__list", kind="node_groups")["data"]
     users = {each["name"]: each["used_by"] for each in listed}
     assert users == {"Weathering": ["Outer", "Wood"], "Outer": []}
+    listed = rig.tool("blender_data__list", kind="node_groups", users_limit=1)["data"]
+    (cut,) = (each for each in listed if each["name"] == "Weathering")
+    assert (cut["used_by"], cut["used_by_more"]) == (["Outer"], 1)
 
 
 def test_keys_of_bones_are_listed_with_their_armature(rig: Rig) -> None:

@@ -8,6 +8,7 @@ import bpy
 
 from callboard.host import MOST_KEYS, Json
 from callboard_blender.parts.curves import TRANSFORM, curves_of
+from callboard_blender.parts.shown_mesh import shown_materials
 
 
 def levels_of(modifier: Any) -> Json:
@@ -26,6 +27,8 @@ def details(obj: bpy.types.Object) -> Json:
     if obj.material_slots:
         materials = (slot.material for slot in obj.material_slots)
         reported["materials"] = list(dict.fromkeys(each.name_full for each in materials if each))
+    if (shown := shown_materials(obj)) not in (None, reported.get("materials", [])):
+        reported["materials_shown"] = shown
     if obj.modifiers:
         reported["modifiers"] = [
             {

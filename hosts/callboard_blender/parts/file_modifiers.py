@@ -15,6 +15,7 @@ from callboard_blender.application.names import forget, view_layer
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.parts.data_blocks import DataBlocks
 from callboard_blender.parts.modifiers import TYPES
+from callboard_blender.parts.node_json import group_json
 from callboard_blender.parts.property_values import FILES, converted, plain, type_of
 
 #: A modifier with its object.
@@ -87,13 +88,15 @@ class FileModifiers:
 
 
 def file_modifier_json(obj: bpy.types.Object, each: Any, keys: Collection[str]) -> Json:
-    """Return ``{of, name, type, in_viewports, in_renders, library?, override?, values?}``."""
+    """Return ``{of, name, type, in_viewports, in_renders, library?, override?, group?, inputs?,
+    values?}``."""
     entry: Json = {
         "of": obj.name_full,
         "name": each.name,
         "type": each.type.lower(),
         "in_viewports": bool(each.show_viewport),
         "in_renders": bool(each.show_render),
+        **group_json(each),
     }
     if obj.library is not None:
         entry["library"] = obj.library.filepath

@@ -187,19 +187,26 @@ def interface_json(tree: Any, direction: str) -> list[Json]:
 
 
 def modifier_json(obj: bpy.types.Object, modifier: Any) -> Json:
-    """Return ``{object, modifier, group, inputs}``. An input that reads an attribute is
-    ``{attribute}``."""
-    inputs: Json = {}
-    for name, item in interface_of(modifier.node_group, "input").items():
-        if hasattr(item, "default_value"):
-            inputs[name] = modifier_value(modifier, item)
+    """Return ``{object, modifier, switched_off?, group, inputs}``."""
     return {
         "object": obj.name_full,
         "modifier": modifier.name,
-        "group": modifier.node_group.name_full,
         **({} if modifier.show_viewport and modifier.show_render else {"switched_off": True}),
-        "inputs": inputs,
+        **group_json(modifier),
     }
+
+
+def group_json(modifier: Any) -> Json:
+    """Return ``{group, inputs}`` of a geometry nodes modifier, and nothing of others. An input that
+    reads an attribute is ``{attribute}``."""
+    group = modifier.node_group if modifier.type == "NODES" else None
+    if group is None:
+        return {}
+    inputs: Json = {}
+    for name, item in interface_of(group, "input").items():
+        if hasattr(item, "default_value"):
+            inputs[name] = modifier_value(modifier, item)
+    return {"group": group.name_full, "inputs": inputs}
 
 
 def modifier_value(modifier: Any, item: Any) -> Any:

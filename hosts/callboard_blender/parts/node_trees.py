@@ -16,6 +16,7 @@ from callboard.errors import HostError
 from callboard.host import Json, nearest_names
 from callboard_blender.parts.data_blocks import collections
 from callboard_blender.parts.node_facts import used
+from callboard_blender.parts.pointers import named_by
 
 #: The collections of ``bpy.data`` whose datablocks have a tree. From Blender 5.0, the tree of a
 #: scene is a node group, which is listed as such.
@@ -281,12 +282,14 @@ _USED = (
 )
 
 
-def modifiers_with(group: str | None) -> Iterator[tuple[bpy.types.Object, Any]]:
-    """Yield each geometry nodes modifier of the file whose group's name fits, with its object."""
+def modifiers_with(uses: str | None) -> Iterator[tuple[bpy.types.Object, Any]]:
+    """Yield each geometry nodes modifier of the file with its object, if its group or something in
+    its inputs has a name that fits. None fits all."""
     for obj in bpy.data.objects:
         for each in obj.modifiers:
-            inner = each.node_group if each.type == "NODES" else None
-            if inner is not None and (group is None or fits(inner, group)):
+            if each.type != "NODES" or each.node_group is None:
+                continue
+            if uses is None or any(fits(one, uses) for one in named_by(each)):
                 yield obj, each
 
 

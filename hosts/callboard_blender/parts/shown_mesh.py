@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -41,6 +42,25 @@ def shown_faces(obj: bpy.types.Object) -> int | None:
             return None
         faces = len(mesh.polygons)
     return faces + sum(len(each.polygons) for each in _meshes_of_nodes(obj))
+
+
+def shown_materials(obj: bpy.types.Object) -> list[str] | None:
+    """Return the materials of the faces that a mesh object with geometry nodes shows, without those
+    of instances, or None if that isn't known or isn't needed, because nothing can change them."""
+    if obj.type != "MESH" or not any(e.type == "NODES" and e.show_viewport for e in obj.modifiers):
+        return None
+    shown = obj.evaluated_get(bpy.context.evaluated_depsgraph_get())
+    if not shown.is_evaluated or not len(shown.data.polygons):
+        return None
+    mesh = shown.data
+    known = [*mesh.materials]
+    for at, slot in enumerate(obj.material_slots[: len(known)]):
+        if slot.link == "OBJECT":  # It has priority over what its mesh has.
+            known[at] = slot.material
+    indices = array("i", bytes(4 * len(mesh.polygons)))
+    mesh.polygons.foreach_get("material_index", indices)
+    used = {min(max(each, 0), len(known) - 1) for each in {*indices}} if known else ()
+    return list(dict.fromkeys(known[at].name_full for at in sorted(used) if known[at]))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driven_parts, drivers_of
 from callboard_blender.parts.details import levels_of
 from callboard_blender.parts.drivers import driver_json
+from callboard_blender.parts.node_json import group_json
 from callboard_blender.parts.pointers import named_by
 from callboard_blender.parts.skinning import bones_of, unmatched
 from callboard_blender.parts.world import world_json
@@ -39,6 +40,7 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
                 "rendered": each.show_render,
                 "settings": {**_settings(each), **levels_of(each)},
                 "uses": sorted({one.name_full for one in named_by(each)}),
+                **group_json(each),
             }
             for each in obj.modifiers
         ],

@@ -32,6 +32,7 @@ def list(
     unused: bool = False,
     offset: int = 0,
     limit: int = 200,
+    users_limit: int = _MOST,
 ) -> Json:
     blocks = _blocks(ctx).of(kind)
     scenes = scenes_of() if kind == "objects" else None
@@ -51,7 +52,7 @@ def list(
             if each.data is not None:
                 entry["data"] = each.data.name_full
         if each in told:
-            entry |= _used_by(users.get(each, ()))
+            entry |= _used_by(users.get(each, ()), users_limit)
     return {"data": data, "total": len(fitting)}
 
 
@@ -366,10 +367,10 @@ def _numbers(value: Any) -> bool:
     return any(isinstance(each, float) for each in parts)
 
 
-def _used_by(users: Iterable[Any]) -> Json:
+def _used_by(users: Iterable[Any], most: int = _MOST) -> Json:
     names = sorted(each.name_full for each in users)
-    more = {"used_by_more": len(names) - _MOST} if len(names) > _MOST else {}
-    return {"used_by": names[:_MOST], **more}
+    more = {"used_by_more": len(names) - most} if len(names) > most else {}
+    return {"used_by": names[:most], **more}
 
 
 def _fits(name: str, pattern: str) -> bool:

@@ -28,6 +28,7 @@ _TYPES = {
     "thicken": "SOLIDIFY",
     "repeat": "ARRAY",
 }
+_WITHOUT = "the instances that its geometry nodes may make; geometry__info counts them, too"
 
 
 def mesh_info(ctx: Any, name: str) -> Json:
@@ -233,6 +234,7 @@ def _counted(obj: Any) -> Json:
         "path": obj.name_full,
         "mesh": _counts(obj.data),
         "result": _counts(result),
+        **({"without": _WITHOUT} if any(one.type == "NODES" for one in obj.modifiers) else {}),
         "modifiers": [{"name": one.name, "kind": one.type.lower()} for one in obj.modifiers],
     }
 

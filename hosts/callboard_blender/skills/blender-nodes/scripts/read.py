@@ -74,8 +74,8 @@ def find(
     limit: int = 50,
 ) -> Generator[None, None, Json]:
     ctx.port("structure")
-    if uses is None and type is None and nodes is None and not without_effect:
-        raise WrongArgument("give at least one of uses, type, nodes, without_effect")
+    if all(each is None for each in (uses, type, nodes, trees, kind)) and not without_effect:
+        raise WrongArgument("give at least one of uses, type, nodes, trees, kind, without_effect")
     if uses is not None:
         require_used(uses)
     searched, _ = trees_named(trees, kind)
@@ -98,9 +98,9 @@ def find(
     users = bpy.data.user_map() if concerned else {}
     heads = [{**_head(tree), "used_by": users_of([tree], users)} for tree in concerned]
     answer: Json = {"nodes": page, "total": total, "trees": heads}
-    with_group = [*modifiers_with(uses)] if uses and trees is None and kind is None else []
-    answer["modifiers"] = [modifier_json(*each) for each in with_group[:limit]]
-    return {**answer, "modifier_count": len(with_group)}
+    using = [*modifiers_with(uses)] if uses and trees is None and kind is None else []
+    answer["modifiers"] = [modifier_json(*each) for each in using[:limit]]
+    return {**answer, "modifier_count": len(using)}
 
 
 def _matches(
