@@ -519,3 +519,39 @@ def test_a_material_that_a_nodes_modifier_sets_is_told_and_found(rig: Rig) -> No
     assert "materials_shown" not in rig.tool("scene__get_object", name="Jar")
     assert rig.tool("blender_nodes__find", trees=["clear"], kind="materials")["total"] == 2
     assert "geometry__info" in rig.tool("blender_modelling__mesh_info", name="Jar")["without"]
+
+
+def test_values_that_drivers_and_keys_set_are_marked_and_ramps_are_read_whole(rig: Rig) -> None:
+    import bpy
+
+    tree, shader = _material("Glow")
+    material = bpy.data.materials["Glow"]
+    shader.inputs["Roughness"].driver_add("default_value").driver.expression = "frame / 10"
+    shader.inputs["Base Color"].keyframe_insert("default_value", frame=1)
+    path = 'node_tree.nodes["Principled BSDF"].inputs["Metallic"].default_value'
+    reads: Any = {"name": "a", "reads": "transform", "property": "loc_x"}
+    reads["target"] = rig.cube("Cube").name
+    driven: Any = {"of": "Glow", "kind": "materials", "drives": path}
+    rig.tool("blender_data__add_driver", **driven, variables=[reads])
+    constant = tree.nodes.new("ShaderNodeValue")
+    constant.outputs[0].keyframe_insert("default_value", frame=1)
+    ramp = tree.nodes.new("ShaderNodeValToRGB")
+    curve = tree.nodes.new("ShaderNodeFloatCurve")
+    curve.mapping.curves[0].points[1].location = (1, 0.5)
+    asked: Any = {"trees": ["Glow"], "nodes": [ramp.name]}
+    rig.tool("blender_nodes__set", **asked, properties={"color_ramp.interpolation": "CONSTANT"})
+    told = rig.tool("blender_nodes__read", tree=material.name)["nodes"]
+    entries = {each["name"]: each for each in told}
+    marked = entries[shader.name]
+    assert sorted(marked["driven"]) == ["Metallic", "Roughness"]
+    assert marked["animated"] == ["Base Color"]
+    assert entries[constant.name]["animated"] == ["value"]
+    assert "driven" not in entries[ramp.name]
+    assert entries[ramp.name]["properties"]["color_ramp.interpolation"] == "CONSTANT"
+    assert entries[ramp.name]["properties"]["color_ramp.color_mode"] == "RGB"
+    assert entries[curve.name]["properties"]["mapping"] == [[[0, 0], [1, 0.5]]]
+    named = {"trees": ["Glow"], "nodes": [shader.name]}
+    (again,) = rig.tool("blender_nodes__find", **named)["nodes"]
+    assert again["animated"] == ["Base Color"]
+    asked = {**named, "inputs": {"Metallic": 1}}
+    assert "a driver" in refused(lambda: rig.tool("blender_nodes__set", **asked))

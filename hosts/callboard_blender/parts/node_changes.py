@@ -16,7 +16,8 @@ from callboard_blender.application.names import forget, view_layer
 from callboard_blender.parts.curves import curves_of, drivers_of
 from callboard_blender.parts.data_blocks import DataBlocks, nested
 from callboard_blender.parts.node_facts import value_json
-from callboard_blender.parts.node_json import choices, modifier_value
+from callboard_blender.parts.node_json import RAMP, choices, modifier_value
+from callboard_blender.parts.node_motion import owner_of
 from callboard_blender.parts.node_trees import (
     Tree,
     collection_for,
@@ -116,6 +117,10 @@ class NodeChanges:
     def _set_property(self, tree: Tree, node: Any, key: str, value: Any, what: str) -> list[str]:
         if key == "color_ramp" and hasattr(node, key):
             _set_ramp(node.color_ramp, value, what)
+            return []
+        of, _, blending = key.partition(".")
+        if of == "color_ramp" and blending in RAMP and hasattr(node, of):
+            self.set_value(tree.tree, node.color_ramp, blending, value, what)
             return []
         rna = node.bl_rna.properties.get(key)
         common = bpy.types.Node.bl_rna.properties
@@ -409,14 +414,10 @@ def require_range(item: Any, value: Any, what: str) -> None:
 
 
 def _refuse_moved(holder: Any, owner: Any, key: str, what: str) -> None:
-    if getattr(holder, "animation_data", None) is None:
-        return
-    try:
-        path = owner.path_from_id(key)
-    except ValueError:  # Nothing can move a group's own default.
-        return
-    if any(each.data_path == path for each in (*curves_of(holder), *drivers_of(holder))):
-        raise HostError(f"keys or a driver decide about '{what}'; remove those first")
+    for each in (*curves_of(holder), *drivers_of(holder)):
+        path = each.data_path
+        if path.rpartition(".")[2] == key and owner_of(holder, path) == owner:
+            raise HostError(f"keys or a driver decide about '{what}'; remove those first")
 
 
 def _set_ramp(ramp: Any, value: Any, what: str) -> None:

@@ -14,6 +14,8 @@ from callboard_blender.parts.node_trees import interface_of, sockets_of
 
 #: Nodes that end what a tree computes, besides those whose type begins with ``OUTPUT_``.
 _ENDS = ("GROUP_OUTPUT", "COMPOSITE")
+#: How a color ramp's colors are blended.
+RAMP = ("color_mode", "interpolation", "hue_interpolation")
 #: A limit of a number that is no limit.
 _ENDLESS = 2**31 - 1
 #: Maximum number of nodes that are named for one reason.
@@ -145,6 +147,12 @@ def properties_json(node: Any) -> Json:
     named: Json = {**used_json(node), **settings(node, bpy.types.Node)}
     if ramp := getattr(node, "color_ramp", None):
         named["color_ramp"] = [value_json([each.position, *each.color]) for each in ramp.elements]
+        named.update((f"color_ramp.{key}", getattr(ramp, key)) for key in RAMP)
+    for key in ("mapping", "curve"):
+        if isinstance(mapping := getattr(node, key, None), bpy.types.CurveMapping):
+            named[key] = [
+                [value_json(point.location) for point in curve.points] for curve in mapping.curves
+            ]
     return named
 
 

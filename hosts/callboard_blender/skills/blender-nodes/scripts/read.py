@@ -15,6 +15,7 @@ from callboard.errors import WrongArgument
 from callboard.skill import in_slices
 from callboard_blender.parts.data_blocks import nested
 from callboard_blender.parts.node_json import Flow, interface_json, modifier_json, node_json
+from callboard_blender.parts.node_motion import moved
 from callboard_blender.parts.node_trees import (
     Tree,
     fitting_nodes,
@@ -47,12 +48,15 @@ def read(
 ) -> Json:
     ctx.port("structure")
     wanted = tree_named(tree, kind)
-    flow = Flow(wanted.tree)
+    flow, set_by = Flow(wanted.tree), moved(wanted)
     fitting = [*fitting_nodes(wanted, nodes, type, None)]
     answer: Json = {
         **_head(wanted),
         "type": _type(wanted),
-        "nodes": [node_json(each, flow) for each in fitting[offset : offset + limit]],
+        "nodes": [
+            {**node_json(each, flow), **set_by.get(each.name, {})}
+            for each in fitting[offset : offset + limit]
+        ],
         "total": len(fitting),
         "used_by": users_of([wanted]),
         "groups": sorted(each.name_full for each in nested(wanted.tree)),
@@ -119,7 +123,8 @@ def _matches(
 
 
 def _entry(tree: Tree, node: Any, flow: Flow) -> Json:
-    return {"tree": tree.name, "kind": tree.kind, **node_json(node, flow)}
+    set_by = moved(tree).get(node.name, {})
+    return {"tree": tree.name, "kind": tree.kind, **node_json(node, flow), **set_by}
 
 
 def _summary(each: Tree) -> Json:
