@@ -402,3 +402,56 @@ def test_actions_of_any_data_are_found(rig: Rig) -> None:
         "Other": ("scenes", "active", True, [2, 2]),
         "Rig": ("objects", "constraint", True, [0, 8]),
     }
+
+
+def test_places_are_read_over_time_and_nothing_changes(rig: Rig) -> None:
+    import bpy
+
+    box, arm = rig.cube("Box"), _arm()
+    for frame, place in ((1, 0.0), (11, 10.0)):
+        box.location.x = place
+        box.keyframe_insert("location", frame=frame)
+        for point in _curve(box, "location", 0).keyframe_points:
+            point.interpolation = "LINEAR"
+    bpy.context.scene.frame_set(7)
+    arm.location.z = 3
+    box.location.y = 5  # The artist has moved it, and set no key yet.
+    arm.pose.bones["Hand"].location.x = 7
+    bpy.context.view_layer.update()
+    box["note"] = 1.0
+    points = [{"name": "Box"}, {"name": "Rig", "bone": "Hand", "at": "tail"}]
+    changes = rig.port("structure").sampler._changes
+    changes.unsaved = False
+    told = rig.tool("blender_animation__sample", points=points, start=1, end=11, step=2)
+    assert told["frames"] == [1, 3, 5, 7, 9, 11]
+    first, second = told["points"]
+    assert [round(each[0], 3) for each in first["positions"]] == [0, 2, 4, 6, 8, 10]
+    assert near([first["positions"][0][1], first["positions"][0][2]], [0, 0])
+    assert (second["bone"], second["at"]) == ("Hand", "tail")
+    assert told["nearest"]["distance"] == min(told["distances"])
+    assert told["farthest"]["frame"] == 11
+    assert bpy.context.scene.frame_current == 7
+    assert changes.unsaved is False
+    assert near([box.location.y, arm.pose.bones["Hand"].location.x], [5, 7])
+    assert near([box.matrix_world.translation.y], [5])
+    for frame, place in zip(told["frames"], second["positions"], strict=True):
+        bpy.context.scene.frame_set(int(frame))
+        tail = arm.matrix_world @ arm.pose.bones["Hand"].tail
+        assert near(place, list(tail)), frame
+    (only,) = rig.tool(
+        "blender_animation__sample", points=points[:1], start=6, end=6, rotation=True
+    )["points"]
+    assert near(only["rotations"][0], [0, 0, 0])
+    wrong = [{"name": "Rig", "bone": "Hnd"}]
+    why = refused(lambda: rig.tool("blender_animation__sample", points=wrong))
+    assert "Hand" in why
+    much = {"points": points, "start": 0, "end": 90000}
+    assert "larger step" in refused(lambda: rig.tool("blender_animation__sample", **much))
+
+
+def _curve(obj: Any, path: str, index: int) -> Any:
+    from callboard_blender.parts.curves import curves_of
+
+    return next(
+        each for each in curves_of(obj) if (each.data_path, each.array_index) == (path, index)
+    )

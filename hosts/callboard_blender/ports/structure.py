@@ -32,6 +32,7 @@ from callboard_blender.parts.node_links import NodeLinks
 from callboard_blender.parts.object_faults import rendered_collections
 from callboard_blender.parts.packed_files import PackedFiles
 from callboard_blender.parts.rig_changes import RigChanges
+from callboard_blender.parts.sampling import Sampler
 from callboard_blender.parts.scene_settings import SceneSettings
 from callboard_blender.parts.unused_data import UnusedData
 from callboard_blender.ports.edit import home
@@ -52,6 +53,7 @@ class BlenderStructure:
         self.packed = PackedFiles(changes)
         self.new_drivers = NewDrivers(changes, self.blocks)
         self.nla = NlaChanges(changes, self.blocks)
+        self.sampler = Sampler(changes)
         self.nodes = NodeChanges(changes, self.blocks)
         self.links = NodeLinks(self.nodes)
         self.settings = SceneSettings(changes, self.blocks)
