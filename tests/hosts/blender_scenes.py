@@ -39,6 +39,7 @@ MODULES = (
     "blender_scenes_handover",
     "blender_scenes_curves",
     "blender_scenes_instances",
+    "blender_scenes_datablocks",
 )
 
 Case = Callable[["Rig"], None]

@@ -60,7 +60,7 @@ def test_constraints_are_found_and_switched(rig: Rig) -> None:
     assert (only["path"], only["constraints"][0]["enabled"]) == ("Eye", False)
     attribute = 'pose.bones["Foot"].constraints["IK"].mute'
     why = refused(lambda: rig.tool("attributes__set", name="Rig", attribute=attribute, value=True))
-    assert "no bone 'Foot'" in why
+    assert "'Rig' has no 'Foot' among its bones; it has: " in why
 
 
 def test_everything_with_keys_is_listed(rig: Rig) -> None:

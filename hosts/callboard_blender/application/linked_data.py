@@ -10,17 +10,19 @@ from callboard.errors import HostError
 _OVERRIDE = "make an override of it first, with blender_library__make_override"
 
 
-def refuse_linked(obj: bpy.types.Object) -> None:
-    """Raise HostError when saving this file wouldn't keep a change to the object."""
-    if obj.library is not None:
+def refuse_linked(block: bpy.types.ID) -> None:
+    """Raise HostError when saving this file wouldn't keep a change to the object or other data."""
+    if block.library is not None:
+        can_be = isinstance(block, (bpy.types.Object, bpy.types.Collection))
         raise HostError(
-            f"'{obj.name_full}' is linked from {_file(obj.library)}, so a change would be lost when"
-            f" this file is opened again; {_OVERRIDE}, or change it in its own file"
+            f"'{block.name_full}' is linked from {_file(block.library)}, so a change would be lost"
+            f" when this file is opened again; {f'{_OVERRIDE}, or ' if can_be else ''}change it in"
+            " its own file"
         )
-    override = obj.override_library
+    override = block.override_library
     if override is not None and override.is_system_override:
         raise HostError(
-            f"'{obj.name_full}' is part of an override that can't be edited; {_OVERRIDE}"
+            f"'{block.name_full}' is part of an override that can't be edited; {_OVERRIDE}"
         )
 
 

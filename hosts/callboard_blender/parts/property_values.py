@@ -34,10 +34,15 @@ def type_of(owner: Any, key: str, rna: Any) -> tuple[str, Any]:
 def choices(owner: Any, key: str) -> list[str]:
     """Return the words that a choice can be set to now. Many choices depend on other settings, and
     Blender lists those only when it refuses a word."""
+    rna = owner.bl_rna.properties[key]
+    if rna.is_enum_flag:
+        return [item.identifier for item in rna.enum_items]
     try:
         setattr(owner, key, "")
     except TypeError as error:
         return re.findall("'([^']*)'", str(error).partition("not found in")[2])
+    except AttributeError:  # It is read-only.
+        pass
     return []
 
 
@@ -59,7 +64,7 @@ def converted(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any
         return _custom(value, owner, key, attribute)
     several = bool(getattr(rna, "is_array", False))
     if rna.type == "ENUM":
-        return _choice(value, rna, attribute)
+        return _choice(value, owner, key, rna, attribute)
     if not several:
         return _one(value, rna, attribute)
     there = getattr(owner, key)
@@ -95,10 +100,10 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
     return value
 
 
-def _choice(value: Any, rna: Any, attribute: str) -> Any:
+def _choice(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any:
     """Return the chosen word or words. Some properties compute their choices only when they are
     shown. For such properties, Blender itself rejects a wrong choice."""
-    known = [item.identifier for item in rna.enum_items]
+    known = choices(owner, key)
     wanted = value if rna.is_enum_flag else [value]
     if not isinstance(wanted, list) or not all(isinstance(each, str) for each in wanted):
         raise HostError(

@@ -34,6 +34,7 @@ from callboard_blender.parts.packed_files import PackedFiles
 from callboard_blender.parts.rig_changes import RigChanges
 from callboard_blender.parts.sampling import Sampler
 from callboard_blender.parts.scene_settings import SceneSettings
+from callboard_blender.parts.settings import BlockSettings
 from callboard_blender.parts.unused_data import UnusedData
 from callboard_blender.ports.edit import home
 
@@ -57,6 +58,7 @@ class BlenderStructure:
         self.nodes = NodeChanges(changes, self.blocks)
         self.links = NodeLinks(self.nodes)
         self.settings = SceneSettings(changes, self.blocks)
+        self.values = BlockSettings(changes, self.blocks)
 
     def new(self) -> None:
         self._changes.touch()

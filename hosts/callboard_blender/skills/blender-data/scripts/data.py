@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
-from fnmatch import fnmatchcase
+from fnmatch import fnmatchcase, translate
 from itertools import islice
 from typing import Any
 
@@ -19,10 +20,22 @@ from callboard_blender.parts.data_blocks import collections, drivers
 from callboard_blender.parts.drivers import driver_json, drives_of
 from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
 from callboard_blender.parts.property_values import plain
+from callboard_blender.parts.setting_paths import paths_of, place_of
+from callboard_blender.parts.settings import (
+    choices_json,
+    determined,
+    differing,
+    is_default,
+    misplaced,
+    refusal,
+    setting_json,
+)
 from callboard_blender.parts.unused_data import scenes_of
 
 #: Maximum number of names in an answer for each kind, of users of a datablock, and of differences.
 _MOST_NAMED, _MOST, _MOST_DIFFERENCES = 200, 5, 20
+#: Maximum number of parts that are shown of a long value.
+_FEW = 16
 
 
 def list(
@@ -73,10 +86,10 @@ def list_drivers(
 
 
 def list_constraints(
-    ctx: Any, broken: bool = False, idle: bool = False, limit: int = 200
+    ctx: Any, broken: bool = False, idle: bool = False, values: bool = False, limit: int = 200
 ) -> Generator[None, None, Json]:
     ctx.port("structure")
-    listed = yield from _listed(_constraints())
+    listed = yield from _listed(_constraints(values))
     wrong = [each for each in listed if not each["valid"]]
     doing_nothing = [each for each in listed if "why" in each]
     told = wrong if broken else doing_nothing if idle else listed
@@ -144,18 +157,100 @@ def set_modifiers(
     return answer
 
 
+def get_values(
+    ctx: Any,
+    of: str,
+    kind: str = "objects",
+    pattern: str = "*",
+    differs: bool = False,
+    offset: int = 0,
+    limit: int = 100,
+) -> Generator[None, None, Json]:
+    block = ctx.port("structure").values.block(kind, of)
+    told: Json = {"of": block.name_full, "kind": kind}
+    if block.library is not None:
+        told["library"] = block.library.filepath
+    if not re.search(r"[*?]", pattern):
+        return {**told, "values": [_setting(block, pattern)], "total": 1}
+    # Brackets are part of a path, as in modifiers["Bevel"].width.
+    fits = re.compile(translate(pattern.lower().replace("[", "[[]"))).match
+    page: Any = []
+
+    def read() -> Generator[None, None, int]:
+        total = 0
+        for path in paths_of(block):
+            place = place_of(block, path) if fits(path.lower()) else None
+            if place is not None and not (refusal(place) or (differs and is_default(place))):
+                if offset <= total < offset + limit:
+                    page.append(_setting(block, path))
+                total += 1
+            yield
+        return total
+
+    total = yield from in_slices(read())
+    more = {"next_offset": offset + limit} if offset + limit < total else {}
+    return {**told, "values": page, "total": total, **more}
+
+
+def set_values(ctx: Any, of: str, values: Json, kind: str = "objects") -> Json:
+    ctx.port("scene.mutate")
+    settings = ctx.port("structure").values
+    block = settings.block(kind, of)
+    path = block.name_full
+    settings.set(block, values)
+    entries = []
+    for each, asked in values.items():
+        entry = _setting(block, each)
+        expect(_as_asked(asked, entry), each, asked, entry["value"])
+        entries.append(entry)
+    doubts = [each["doubt"] for each in entries if "doubt" in each]
+    answer: Json = {"changed": [path], "values": entries, "verified": not doubts}
+    if doubts:
+        answer["doubt"] = doubts[0]
+    shared = {place_of(block, each).holder for each in values}
+    shared = {each for each in shared if not isinstance(each, bpy.types.Object)}
+    users = bpy.data.user_map(subset=shared) if shared else {}
+    using = {one for each in users.values() for one in each}
+    return {**answer, **_used_by(using)} if using else answer
+
+
+def _setting(block: Any, path: str) -> Json:
+    """Describe a setting: its value, what it can be, and why it can't be set, if so."""
+    place = place_of(block, path)
+    told = setting_json(place)
+    value = told["value"]
+    if isinstance(value, Sequence) and not isinstance(value, str) and len(value) > _FEW:
+        told |= {"value": value[:_FEW], "count": told.get("count", len(value))}
+    linked = "it is linked, so only its own file can change it" if place.holder.library else None
+    why = refusal(place) or linked or determined(place)
+    may = {"why": why} if why else choices_json(place)
+    doubt = misplaced(place)
+    return {"path": path, **told, **may, **({"doubt": doubt} if doubt else {})}
+
+
+def _as_asked(asked: Any, entry: Json) -> bool:
+    now = entry["value"]
+    if isinstance(now, Sequence) and not isinstance(now, str):
+        same = now == asked[:_FEW] or (entry["type"] == "enum" and now == sorted(asked))
+        return same or (_numbers(asked) and alike(asked[:_FEW], now))
+    # The name of linked data may be given without its library.
+    named = "refers_to" in entry and f"{now}".startswith(f"{asked} [")
+    return now == asked or named or (_numbers(asked) and alike(asked, now))
+
+
 def _drivers() -> Iterator[Json | None]:
     scenes = scenes_of()
     for each in drivers():
         yield None if each is None else {**driver_json(*each), **_scenes(each[1], scenes)}
 
 
-def _constraints() -> Iterator[Json | None]:
+def _constraints(values: bool) -> Iterator[Json | None]:
     scenes = scenes_of()
     for obj in [*bpy.data.objects]:
         with suppress(ReferenceError):  # The object may have been removed by now.
             for each, bone in constraints_of(obj):
                 entry = constraint_json(each, bone)
+                entry |= {"values": differing(each)} if values else {}
                 yield {"of": obj.name_full, **entry, **_scenes(obj, scenes)}
         yield None
 

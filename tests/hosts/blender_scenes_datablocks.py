@@ -1,0 +1,199 @@
+"""Cases with settings of bones, tracks, materials, collections, view layers and other data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from hosts.blender_scenes import armature, near, refused
+
+if TYPE_CHECKING:
+    from hosts.blender_scenes import Rig
+
+
+def _value(rig: Rig, of: str, path: str, kind: str = "objects") -> Any:
+    (entry,) = rig.tool("blender_data__get_values", of=of, kind=kind, pattern=path)["values"]
+    assert entry["path"] == path
+    return entry
+
+
+def test_bones_tell_and_take_their_ik_settings(rig: Rig) -> None:
+    import bpy
+
+    armature("Rig", "shin.L", "shin.R")
+    left, right = (f'pose.bones["shin.{side}"]' for side in "LR")
+    asked = {f"{left}.lock_ik_z": True, f"{left}.use_ik_limit_x": True, f"{left}.ik_max_x": 1.5}
+    done = rig.tool("blender_data__set_values", of="Rig", values=asked)
+    assert done["verified"]
+    assert done["changed"] == ["Rig"]
+    bone = bpy.data.objects["Rig"].pose.bones["shin.L"]
+    assert (bone.lock_ik_z, bone.use_ik_limit_x) == (True, True)
+    assert near([bone.ik_max_x], [1.5])
+    told = {
+        side: {
+            each["path"].removeprefix(side): each["value"]
+            for each in rig.tool(
+                "blender_data__get_values", of="Rig", pattern=f"{side}.*", differs=True, limit=1000
+            )["values"]
+        }
+        for side in (left, right)
+    }
+    differing = {key for key in told[left] if told[left][key] != told[right].get(key)}
+    assert differing == {".lock_ik_z", ".use_ik_limit_x", ".ik_max_x"}
+    shown = _value(rig, "Rig", f"{left}.ik_max_x")
+    assert shown["unit"] == "radians"
+    # The attributes of the object have the same paths.
+    listed = rig.tool("attributes__list", name="Rig", pattern=f"{left}.lock_ik_?")["attributes"]
+    assert [each["value"] for each in listed] == [False, False, True]
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    bone = bpy.data.objects["Rig"].pose.bones["shin.L"]
+    assert (bone.lock_ik_z, bone.use_ik_limit_x) == (False, False)
+
+
+def test_a_track_is_unmuted_and_its_strip_gets_a_slot(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Box")
+    keys = [{"frame": frame, "translate": [frame, 0, 0]} for frame in (1, 11)]
+    rig.tool("animation__set_keys", name="Box", keys=keys)
+    data = bpy.data.objects["Box"].animation_data
+    action, data.action = data.action, None
+    track = data.nla_tracks.new()
+    track.name = "wave"
+    strip = track.strips.new("wave", 1, action)
+    strip.name, track.mute = "wave", True
+    where = 'animation_data.nla_tracks["wave"]'
+    values: dict[str, Any] = {f"{where}.mute": False}
+    if hasattr(strip, "action_slot"):
+        slot = strip.action_slot.name_display
+        strip.action_slot = None
+        entry = _value(rig, "Box", f'{where}.strips["wave"].action_slot')
+        assert (entry["value"], entry["choices"]) == (None, [slot])
+        values[f'{where}.strips["wave"].action_slot'] = slot
+    bpy.data.objects["Box"].location = [0, 0, 0]
+    bpy.context.scene.frame_set(11)
+    assert near(bpy.data.objects["Box"].matrix_world.translation, [0, 0, 0])
+    assert rig.tool("blender_data__set_values", of="Box", values=values)["verified"]
+    bpy.context.scene.frame_set(11)
+    assert near(bpy.data.objects["Box"].matrix_world.translation, [11, 0, 0])
+    influence = f'{where}.strips["wave"].influence'
+    why = refused(lambda: rig.tool("blender_data__set_values", of="Box", values={influence: 0.5}))
+    assert "until use_animated_influence is true" in why
+    switch = {f'{where}.strips["wave"].use_animated_influence': True, influence: 0.5}
+    assert rig.tool("blender_data__set_values", of="Box", values=switch)["verified"]
+    # What plays now determines the place.
+    assert "a strip" in _value(rig, "Box", "location")["why"]
+
+
+def test_materials_collections_and_view_layers_take_settings(rig: Rig) -> None:
+    import bpy
+
+    box = rig.cube("Box")
+    box.data.materials.append(bpy.data.materials.new("Clay"))
+    group = bpy.data.collections.new("Set")
+    bpy.context.scene.collection.children.link(group)
+    scene = bpy.context.scene.name
+    layer = f'view_layers["{bpy.context.view_layer.name}"]'
+
+    def put(of: str, kind: str, **values: Any) -> Any:
+        return rig.tool("blender_data__set_values", of=of, kind=kind, values=values)
+
+    told = put("Clay", "materials", use_backface_culling=True, pass_index=3)
+    assert told["used_by"] == [box.data.name]
+    assert bpy.data.materials["Clay"].use_backface_culling
+    put("Set", "collections", hide_render=True)
+    assert bpy.data.collections["Set"].hide_render
+    put(scene, "scenes", **{f"{layer}.material_override": "Clay"})
+    assert bpy.context.view_layer.material_override == bpy.data.materials["Clay"]
+    entry = _value(rig, scene, f"{layer}.material_override", "scenes")
+    assert (entry["value"], entry["refers_to"]) == ("Clay", "materials")
+    listed = rig.tool("blender_data__get_values", of="Clay", kind="materials", pattern="*culling*")[
+        "values"
+    ]
+    assert {"path": "use_backface_culling", "type": "bool", "value": True} in listed
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert bpy.context.view_layer.material_override is None
+    # A new custom property, of a material and of a bone.
+    armature("Rig", "Arm")
+    put("Clay", "materials", **{'["finish"]': "matte"})
+    put("Rig", "objects", **{'pose.bones["Arm"]["mood"]': 0.5})
+    assert bpy.data.materials["Clay"]["finish"] == "matte"
+    assert bpy.data.objects["Rig"].pose.bones["Arm"]["mood"] == 0.5
+
+
+def test_what_cannot_be_set_says_why_and_stays(rig: Rig) -> None:
+    import bpy
+
+    def make() -> None:
+        bpy.data.materials.new("Foreign").use_fake_user = True
+
+    library = rig.library("looks.blend", make)
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        wanted.materials = ["Foreign"]
+    box = rig.cube("Box")
+    box.data.materials.append(bpy.data.materials["Foreign"])
+    armature("Rig", "Arm")
+    hand = bpy.data.objects["Rig"].pose.bones["Arm"]
+    hand.constraints.new("IK").target = bpy.data.objects["Rig"]
+    bpy.data.images.new("Plan", 2, 2)
+    bpy.data.texts.new("code.py")
+    bpy.data.cameras.new("Eye")
+    scene = bpy.context.scene
+    ik = 'pose.bones["Arm"].constraints["IK"]'
+    bpy.data.objects["Rig"].driver_add(f"{ik}.influence").driver.expression = "0.5"
+
+    def why(of: str, path: str, value: Any, kind: str = "objects") -> str:
+        values = {path: value}
+        return refused(
+            lambda: rig.tool("blender_data__set_values", of=of, kind=kind, values=values)
+        )
+
+    assert "a driver determines its value" in why("Rig", f"{ik}.influence", 1.0)
+    assert "a driver" in _value(rig, "Rig", f"{ik}.influence")["why"]
+    # A muted driver determines nothing.
+    bpy.data.objects["Rig"].animation_data.drivers[0].mute = True
+    assert rig.tool("blender_data__set_values", of="Rig", values={f"{ik}.influence": 0.75})
+    assert "set_driver" in why("Rig", "animation_data.drivers[0].driver.expression", "1")
+    assert "has no bone 'Leg'; it has: Arm" in why("Rig", f"{ik}.subtarget", "Leg")
+    assert "has no 'IC' among its constraints; it has: IK" in why(
+        "Rig", 'pose.bones["Arm"].constraints["IC"].mute', True
+    )
+    assert "must be one of" in why("Rig", 'pose.bones["Arm"].rotation_mode', "ABC")
+    assert "start the path with data.bones" in why(
+        "Rig", 'pose.bones["Arm"].bone.use_deform', False
+    )
+    assert "it names a file" in why("Plan", "filepath", "/etc/passwd", "images")
+    assert "set_output sets it" in why(scene.name, "render.filepath", "/tmp/x", "scenes")
+    assert "can be code" in why("code.py", "use_module", True, "texts")
+    assert "blender_data__rename" in why("Plan", "name", "Map", "images")
+    assert "linked from 'looks.blend'" in why("Foreign", "pass_index", 3, "materials")
+    assert "it is linked" in _value(rig, "Foreign", "pass_index", "materials")["why"]
+    assert "with kind materials read and set it" in why("Box", "active_material.pass_index", 3)
+    assert "blender_nodes__set" in why("Foreign", "node_tree.nodes", 3, "materials")
+    assert "null only clears" in why("Box", "pass_index", None)
+    assert "callboard's own" in why("Box", '["callboard_mark"]', 1)
+    # All or none: the first of these fits.
+    both = {"pass_index": 7, "hide_render": "yes"}
+    assert "must be bool" in refused(
+        lambda: rig.tool("blender_data__set_values", of="Box", values=both)
+    )
+    assert bpy.data.objects["Box"].pass_index == 0
+
+
+def test_constraints_tell_and_take_all_their_values(rig: Rig) -> None:
+    import bpy
+
+    armature("Rig", "foot.L", "foot.R")
+    rig.cube("Pole")
+    for bone in bpy.data.objects["Rig"].pose.bones:
+        each = bone.constraints.new("IK")
+        each.target, each.chain_count = bpy.data.objects["Pole"], 2
+    left = 'pose.bones["foot.L"].constraints["IK"]'
+    values = {f"{left}.chain_count": 1, f"{left}.pole_target": "Pole", f"{left}.pole_angle": 1.5}
+    assert rig.tool("blender_data__set_values", of="Rig", values=values)["verified"]
+    one, other = rig.tool("blender_data__list_constraints", values=True)["constraints"]
+    assert (one["of_bone"], one["values"]["pole_target"]) == ("foot.L", "Pole")
+    differing = {key for key in one["values"] if one["values"][key] != other["values"].get(key)}
+    assert differing == {"chain_count", "pole_target", "pole_angle"}
+    path = f"{left}.target"
+    why = refused(lambda: rig.tool("blender_data__set_values", of="Rig", values={path: "Pole"}))
+    assert "blender_data__set_constraint sets it" in why
