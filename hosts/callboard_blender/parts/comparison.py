@@ -65,7 +65,8 @@ _BESIDE = {
     "ParticleSettings": "material_slot",
     "ViewLayer": "depsgraph objects",
     "Collection": "all_objects",
-    "Scene": "objects",
+    # In Blender 4.3, one of the tools names a brush that isn't there, and reading it would crash.
+    "Scene": "objects tool_settings",
     "SceneEEVEE": "gi_cache_info",
     "FCurve": "select group is_valid",
     "Keyframe": "select_control_point select_left_handle select_right_handle",
@@ -155,7 +156,9 @@ class Contents:
             self.values[path] = value
 
     def _pointed(self, value: Any, key: str, path: str) -> None:
-        if isinstance(value, bpy.types.ID):
+        if type(value) is bpy.types.ID:  # Blender doesn't know what it is, so it may not be there.
+            self.left.append(path)
+        elif isinstance(value, bpy.types.ID):
             # Shape keys belong to one mesh or curve, but aren't embedded in it.
             if value in self._own or not (value.is_embedded_data or key == "shape_keys"):
                 self.values[path] = self._named(value)
