@@ -455,3 +455,53 @@ def _curve(obj: Any, path: str, index: int) -> Any:
     return next(
         each for each in curves_of(obj) if (each.data_path, each.array_index) == (path, index)
     )
+
+
+def _points(rig: Rig, name: str, **asked: Any) -> Any:
+    listed = rig.tool("blender_animation__list_curves", name=name, keys=True, **asked)["curves"]
+    return {
+        each["curve"]: [
+            (one["frame"], one["value"], one["interpolation"]) for one in each["points"]
+        ]
+        for each in listed
+    }
+
+
+def test_one_channel_is_keyed_alone(rig: Rig) -> None:
+    import bpy
+
+    box, _ = rig.cube("Box"), _arm()
+    keys = [{"frame": 1, "value": 0, "interpolation": "linear"}, {"frame": 9, "value": 4}]
+    told = rig.tool("blender_animation__set_curve_keys", of="Box", curve="location[2]", keys=keys)
+    assert (told["curve"], told["keys"], told["verified"]) == ("location[2]", 2, True)
+    assert "own_actions" not in told
+    assert [*_curves(rig, "Box")] == ["location[2]"]
+    bpy.context.scene.frame_set(5)
+    assert near([box.location.z], [2])
+    hand = 'pose.bones["Hand"].location[0]'
+    rig.tool(
+        "blender_animation__set_curve_keys", of="Rig", curve=hand, keys=[{"frame": 5, "value": 2}]
+    )
+    assert _points(rig, "Rig", bones=["Hand"], curves=[hand], end=9)[hand][0][:2] == (5, 2)
+    assert near([_points(rig, "Rig", bones=["Arm"])[hand.replace("Hand", "Arm")][0][1]], [0.5])
+    box.driver_add("location", 0)
+    asked = {"of": "Box", "curve": "location[0]", "keys": keys}
+    assert "driver" in refused(lambda: rig.tool("blender_animation__set_curve_keys", **asked))
+    asked["curve"] = "location"
+    assert "location[0]" in refused(lambda: rig.tool("blender_animation__set_curve_keys", **asked))
+
+
+def test_the_interpolation_of_existing_keys_is_set(rig: Rig) -> None:
+    _moving(rig)
+    asked = {"name": "Box", "interpolation": "linear", "curves": ["location[2]"], "end": 5}
+    told = rig.tool("blender_animation__set_interpolation", **asked)
+    assert (told["curves"], told["keys"]) == (["location[2]"], 1)
+    points = _points(rig, "Box")
+    assert [each[2] for each in points["location[2]"]] == ["linear", "smooth"]
+    assert [each[2] for each in points["location[0]"]] == ["smooth", "smooth"]
+    told = rig.tool("blender_animation__set_interpolation", name="Box", interpolation="bounce")
+    assert told["keys"] == 6
+    assert [*_points(rig, "Box", curves=["location[1]"], start=5)] == ["location[1]"]
+    nothing = {**asked, "start": 50, "end": 60}
+    why = refused(lambda: rig.tool("blender_animation__set_interpolation", **nothing))
+    assert "no keys there" in why

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -72,6 +72,22 @@ def sharers(part: bpy.types.ID) -> list[str]:
     else:
         users = bpy.data.user_map(subset={animation.action})[animation.action]
     return sorted({each.name_full for each in users if each != part})
+
+
+def actions_of(parts: Iterable[bpy.types.ID]) -> dict[bpy.types.ID, str]:
+    """Return the name of the active action of each part that has one."""
+    return {
+        part: part.animation_data.action.name_full
+        for part in parts
+        if getattr(part, "animation_data", None) is not None and part.animation_data.action
+    }
+
+
+def own_actions(before: Mapping[bpy.types.ID, str]) -> Json:
+    """Return ``{own_actions}``, the copies that the parts got of actions that they shared.
+    ``before`` is what :func:`actions_of` returned before the change."""
+    copies = [each for part, each in actions_of(before).items() if each != before[part]]
+    return {"own_actions": copies} if copies else {}
 
 
 def action_json(action: Any, uses: list[Json]) -> Json:

@@ -12,6 +12,7 @@ from callboard.host import Json
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find, forget, view_layer
+from callboard_blender.parts.curve_keys import blenders_word
 from callboard_blender.parts.curves import curves_of, driven_parts, own_action
 from callboard_blender.parts.drivers import drives_of
 from callboard_blender.parts.property_values import converted, plain
@@ -27,6 +28,41 @@ class CurveChanges:
     def named(self, name: str) -> dict[str, Any]:
         """Return the curves of the object, its data, shape keys and materials, by name."""
         return {label: curve for _, label, curve in _curves(find(name), True)}
+
+    def chosen(self, name: str, curves: Sequence[str], bones: Sequence[str]) -> dict[str, Any]:
+        """Return these curves of the object, or those of these bones, or all, by name."""
+        obj = find(name)
+        _refuse_unknown_bones(obj, bones)
+        named = self.named(name)
+        if not curves and not bones:
+            return named
+        labels = _fitting(obj, curves, bones, with_materials=True)
+        return {label: each for label, each in named.items() if label in labels}
+
+    def set_interpolation(
+        self,
+        name: str,
+        curves: Sequence[str],
+        bones: Sequence[str],
+        interpolation: str,
+        start: float,
+        end: float,
+    ) -> list[str]:
+        """Set the interpolation of the keys from ``start`` to ``end``. Return the names of the
+        curves that have such keys."""
+        chosen = self._chosen(name, curves, bones)
+        keyed = {
+            label: points
+            for label, each in chosen.items()
+            if (points := [one for one in each.keyframe_points if start <= one.co.x <= end])
+        }
+        if not keyed:
+            raise HostError(f"these curves of '{name}' have no keys there")
+        for label, points in keyed.items():
+            for point in points:
+                point.interpolation = blenders_word(interpolation)
+            chosen[label].update()
+        return self._changed(name, {label: chosen[label] for label in keyed})
 
     def parts(self, name: str) -> dict[Any, Any]:
         """Return what of the object can be animated, with the datablock that it belongs to."""

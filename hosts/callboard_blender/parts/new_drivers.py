@@ -46,11 +46,11 @@ class NewDrivers:
         """Add a driver to this property. Return the driver, the datablock that lists name with it,
         and the driven value as it is now."""
         top = self._blocks.find(kind, name)
-        owner, inner = _inside(top, path)
+        owner, inner = inside(top, path)
         holder = top if owner.is_embedded_data else owner
         refuse_foreign(top)
         refuse_foreign(holder)
-        inner, index = _indexed(owner, inner, path)
+        inner, index = indexed(owner, inner, path)
         _refuse_moved(owner, inner, index)
         self._changes.touch()
         try:
@@ -110,7 +110,7 @@ class NewDrivers:
         if "property" not in asked:
             raise WrongArgument(f"'{asked['name']}' reads a property; give property")
         top = self._blocks.find(asked.get("target_kind", "objects"), asked["target"])
-        read, path = _inside(top, asked["property"])
+        read, path = inside(top, asked["property"])
         for word in choices(target, "id_type"):
             target.id_type = word
             try:
@@ -129,7 +129,7 @@ class NewDrivers:
             )
 
 
-def _inside(block: Any, path: str) -> tuple[Any, str]:
+def inside(block: Any, path: str) -> tuple[Any, str]:
     """Return the datablock that has the property at this path, and the rest of the path."""
     while match := re.match(rf"({'|'.join(_INSIDE)})\.(.+)$", path):
         inner = getattr(block, match[1], None)
@@ -139,7 +139,7 @@ def _inside(block: Any, path: str) -> tuple[Any, str]:
     return block, path
 
 
-def _indexed(owner: Any, inner: str, path: str) -> tuple[str, int | None]:
+def indexed(owner: Any, inner: str, path: str) -> tuple[str, int | None]:
     """Return the path of the property without its index, and the index. Raises HostError when there
     is no such single value."""
     match = re.fullmatch(r"(.+)\[(\d+)\]", inner)

@@ -21,6 +21,7 @@ from callboard_blender.application.names import (
 )
 from callboard_blender.application.unique_names import refuse_miscounted
 from callboard_blender.parts.curve_changes import CurveChanges
+from callboard_blender.parts.curve_keys import CurveKeys
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.parts.data_blocks import DataBlocks
 from callboard_blender.parts.file_modifiers import FileModifiers
@@ -54,6 +55,7 @@ class BlenderStructure:
         self.packed = PackedFiles(changes)
         self.new_drivers = NewDrivers(changes, self.blocks)
         self.nla = NlaChanges(changes, self.blocks)
+        self.curve_keys = CurveKeys(changes, self.blocks)
         self.sampler = Sampler(changes)
         self.nodes = NodeChanges(changes, self.blocks)
         self.links = NodeLinks(self.nodes)

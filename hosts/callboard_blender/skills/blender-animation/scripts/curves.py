@@ -7,6 +7,7 @@ from collections.abc import Generator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import islice
+from math import inf
 from typing import Any
 
 import bpy
@@ -16,16 +17,21 @@ from callboard.errors import WrongArgument
 from callboard.skill import alike, expect, in_slices
 from callboard_blender.parts.actions import (
     action_json,
+    actions_of,
+    own_actions,
     sharers,
     strips_json,
     uses_by,
     uses_of_actions,
 )
 from callboard_blender.parts.curve_changes import curve_json
+from callboard_blender.parts.curve_keys import keys_json
 from callboard_blender.parts.nla import active_json, strip_json, track_json
 
 #: Maximum number of curves that an answer to a change describes, of strips and of sharers.
 _MOST = 50
+#: Maximum number of keys that an answer describes.
+_MOST_KEYS = 2_000
 
 
 def list_actions(
@@ -60,18 +66,36 @@ def list_actions(
 
 
 def list_curves(
-    ctx: Any, name: str, modified: bool = False, offset: int = 0, limit: int = 200
+    ctx: Any,
+    name: str,
+    modified: bool = False,
+    curves: Sequence[str] = (),
+    bones: Sequence[str] = (),
+    keys: bool = False,
+    start: float = -inf,
+    end: float = inf,
+    offset: int = 0,
+    limit: int = 200,
 ) -> Json:
-    named = ctx.port("structure").curves.named(name)
+    named = ctx.port("structure").curves.chosen(name, curves, bones)
     fitting = [(label, each) for label, each in named.items() if not modified or each.modifiers]
-    page = fitting[offset : offset + limit]
-    answer: Json = {"curves": [curve_json(*each) for each in page], "total": len(fitting)}
-    parts = ctx.port("structure").curves.parts(name)
+    answer: Json = {"curves": [], "total": len(fitting)}
+    left = _MOST_KEYS
+    for label, each in fitting[offset : offset + limit]:
+        entry = curve_json(label, each)
+        if keys:
+            there = keys_json(each, start, end)
+            entry["points"] = there[:left]
+            left -= len(entry["points"])
+            if len(entry["points"]) < len(there):
+                entry["points_left_out"] = len(there) - len(entry["points"])
+        answer["curves"].append(entry)
+    parts = _parts(ctx, name)
     if strips := [*islice(strips_json(parts), _MOST)]:
         answer["strips"] = strips
     shared = [
         {"action": action, "of": part.name_full, "shared_by": sharers(part)[:_MOST]}
-        for part, action in _actions(ctx, name).items()
+        for part, action in actions_of(parts).items()
         if sharers(part)
     ]
     return {**answer, "shared": shared} if shared else answer
@@ -86,7 +110,7 @@ def add_modifier(
     bones: Sequence[str] = (),
 ) -> Json:
     ctx.port("scene.mutate")
-    before, actions = _modifiers(ctx, name), _actions(ctx, name)
+    before, actions = _modifiers(ctx, name), actions_of(_parts(ctx, name))
     changed = ctx.port("structure").curves.add_modifier(name, curves, bones, type, values or {})
     now = _modifiers(ctx, name)
     for label in changed:
@@ -105,7 +129,7 @@ def set_modifier(
     bones: Sequence[str] = (),
 ) -> Json:
     ctx.port("scene.mutate")
-    editor, actions = ctx.port("structure").curves, _actions(ctx, name)
+    editor, actions = ctx.port("structure").curves, actions_of(_parts(ctx, name))
     changed = editor.set_modifier(name, curves, bones, type, number, values)
     now = _modifiers(ctx, name)
     for label in changed:
@@ -122,7 +146,7 @@ def remove_modifier(
     bones: Sequence[str] = (),
 ) -> Json:
     ctx.port("scene.mutate")
-    before, actions = _modifiers(ctx, name), _actions(ctx, name)
+    before, actions = _modifiers(ctx, name), actions_of(_parts(ctx, name))
     changed = ctx.port("structure").curves.remove_modifier(name, curves, bones, type, number)
     now = _modifiers(ctx, name)
     for label in changed:
@@ -142,9 +166,9 @@ def move_keys(
     ctx.port("scene.mutate")
     if offset == 0 and scale == 1:
         raise WrongArgument("give offset or scale")
-    actions = _actions(ctx, name)
+    actions = actions_of(_parts(ctx, name))
     told = ctx.port("structure").curves.move_keys(name, curves, bones, offset, scale, pivot)
-    return {"changed": [name], **told, "verified": True, **_own(ctx, name, actions)}
+    return {"changed": [name], **told, "verified": True, **own_actions(actions)}
 
 
 def set_track(
@@ -183,6 +207,11 @@ def _same(asked: Any, now: Any) -> bool:
     return bool(alike(asked, now))
 
 
+def _parts(ctx: Any, name: str) -> dict[Any, Any]:
+    parts: dict[Any, Any] = ctx.port("structure").curves.parts(name)
+    return parts
+
+
 def _modifiers(ctx: Any, name: str) -> dict[str, Any]:
     named = ctx.port("structure").curves.named(name)
     return {label: curve_json(label, each)["modifiers"] for label, each in named.items()}
@@ -197,21 +226,6 @@ def _expect_values(label: str, asked: Json, kind: str, modifiers: Sequence[Json]
         expect(right, f"{key} of {label}", value, actual)
 
 
-def _actions(ctx: Any, name: str) -> dict[Any, str]:
-    """Return the names of the active actions of the object and its parts."""
-    return {
-        part: part.animation_data.action.name_full
-        for part in ctx.port("structure").curves.parts(name)
-        if part.animation_data is not None and part.animation_data.action is not None
-    }
-
-
-def _own(ctx: Any, name: str, before: Mapping[Any, str]) -> Json:
-    """Return the copies of shared actions that the change made, as ``{own_actions}``."""
-    copies = sorted({*_actions(ctx, name).values()}.difference(before.values()))
-    return {"own_actions": copies} if copies else {}
-
-
 def _told(ctx: Any, name: str, changed: Sequence[str], actions: Mapping[Any, str]) -> Json:
     named = ctx.port("structure").curves.named(name)
     answer: Json = {
@@ -220,4 +234,4 @@ def _told(ctx: Any, name: str, changed: Sequence[str], actions: Mapping[Any, str
         "count": len(changed),
         "verified": True,
     }
-    return {**answer, **_own(ctx, name, actions)}
+    return {**answer, **own_actions(actions)}
