@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from callboard.errors import HostError
+from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.parts.mesh_digest import digest_of, mesh_digest
 from callboard_blender.parts.property_values import FILES, plain
 
@@ -69,7 +70,7 @@ _BESIDE = {
     "Scene": "objects tool_settings",
     "SceneEEVEE": "gi_cache_info",
     "FCurve": "select group is_valid",
-    "Keyframe": "select_control_point select_left_handle select_right_handle",
+    "Keyframe": "co_ui select_control_point select_left_handle select_right_handle",
     "AnimData": "action_suitable_slots",
     "Action": "curve_frame_range frame_range",
     "Library": "version",
@@ -253,16 +254,22 @@ def differences(first: Contents, second: Contents) -> Iterator[tuple[str, Any, A
             missing = (*missing, f"{path}.", f"{path}[")
 
 
-def part_of(block: Any, path: str) -> Any:
-    """Return the part of a datablock at the path, such as ``modifiers["Bevel"]``. Raises
-    HostError."""
+def contents_at(block: Any, path: str | None) -> Contents:
+    """Return the contents of a datablock or, if there is a path such as ``modifiers["Bevel"]``, of
+    that part of it. Raises HostError."""
+    if path is None:
+        return Contents(block)
     try:
         part = block.path_resolve(path)
     except (ValueError, TypeError) as error:
         raise HostError(f"'{block.name}' has no '{path}': {error}") from None
     if not isinstance(part, bpy.types.bpy_struct):
         raise HostError(f"'{path}' is a value; name what has values, such as modifiers[\"Bevel\"]")
-    return part
+    contents, holder = Contents(part), part.id_data
+    moving = (*curves_of(holder), *strip_curves_of(holder), *drivers_of(holder))
+    if part != holder and any(each.data_path.startswith(f"{path}.") for each in moving):
+        contents.left.append("drivers and keys, which belong to the whole")
+    return contents
 
 
 def both_shown(one: Any, other: Any) -> tuple[Any, Any]:

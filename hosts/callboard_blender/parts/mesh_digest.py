@@ -24,22 +24,28 @@ _VALUES = {
     "QUATERNION": ("value", "f", 4),
     "FLOAT4X4": ("value", "f", 16),
 }
-#: What makes the geometry, as list, property, and the type and number of its parts. Blender has
+#: Attributes with a dot that aren't about what is selected or hidden.
+_DOTTED = (".edge_verts", ".corner_vert", ".uv_seam")
+#: What no attribute contains, as list, property, and the type and number of its parts. Blender has
 #: some of them in some versions only.
+_BESIDE_ATTRIBUTES = (
+    ("polygons", "loop_start", "i", 1),
+    ("edges", "use_freestyle_mark", "b", 1),
+    ("polygons", "use_freestyle_mark", "b", 1),
+)
+#: The same before Blender 4.0, whose attributes contain less. They are slower to read.
 _GEOMETRY = (
+    *_BESIDE_ATTRIBUTES,
     ("vertices", "co", "f", 3),
     ("vertices", "bevel_weight", "f", 1),
     ("edges", "vertices", "i", 2),
     ("edges", "use_seam", "b", 1),
     ("edges", "use_edge_sharp", "b", 1),
-    ("edges", "use_freestyle_mark", "b", 1),
     ("edges", "crease", "f", 1),
     ("edges", "bevel_weight", "f", 1),
     ("loops", "vertex_index", "i", 1),
-    ("polygons", "loop_start", "i", 1),
     ("polygons", "material_index", "i", 1),
     ("polygons", "use_smooth", "b", 1),
-    ("polygons", "use_freestyle_mark", "b", 1),
 )
 #: Lists that aren't compared.
 _OTHERS = ("skin_vertices", "face_maps", "vertex_paint_masks")
@@ -50,17 +56,20 @@ _MOST_WEIGHED = 20_000
 def mesh_digest(mesh: Any) -> tuple[Json, list[str]]:
     """Return numbers and digests of everything in the mesh, and the names of what can't be
     compared."""
-    left = [key for key in _OTHERS if len(getattr(mesh, key, ()))]
+    # From Blender 4.0 on, attributes contain the geometry.
+    whole = ".edge_verts" in mesh.attributes
+    others = _OTHERS if whole else (*_OTHERS, "vertex_creases")
+    left = [key for key in others if len(getattr(mesh, key, ()))]
     known: Json = {
         f"number of {key}": len(getattr(mesh, key))
         for key in ("vertices", "edges", "loops", "polygons")
     }
-    for key, part, kind, count in _GEOMETRY:
+    for key, part, kind, count in _BESIDE_ATTRIBUTES if whole else _GEOMETRY:
         entries = getattr(mesh, key)
         if len(entries) and part in entries[0].bl_rna.properties:
             known[f"{key}: {part}"] = digest_of(entries, part, kind, count)
     for each in mesh.attributes:
-        if each.name.startswith("."):  # These are in the geometry, or are what is selected.
+        if each.name.startswith(".") and each.name not in _DOTTED:
             continue
         of = f'attributes["{each.name}"]'
         known[of] = f"{each.domain} {each.data_type}"
@@ -68,6 +77,9 @@ def mesh_digest(mesh: Any) -> tuple[Json, list[str]]:
             left.append(of)
         else:
             known[f"{of}.data"] = digest_of(each.data, *value)
+    for each in mesh.uv_layers:
+        if each.name not in mesh.attributes:
+            known[f'uv_layers["{each.name}"].data'] = digest_of(each.data, "uv", "f", 2)
     known["uv_layers"] = tuple((each.name, each.active_render) for each in mesh.uv_layers)
     if (colors := getattr(mesh, "color_attributes", None)) is not None:
         known["color_attributes.render_color_index"] = colors.render_color_index

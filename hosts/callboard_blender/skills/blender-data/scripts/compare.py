@@ -11,7 +11,7 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import in_slices
-from callboard_blender.parts.comparison import Contents, Known, both_shown, differences, part_of
+from callboard_blender.parts.comparison import Contents, Known, both_shown, contents_at, differences
 
 #: Maximum number of names in one group, and of things that aren't compared.
 _MOST, _MOST_LEFT = 200, 20
@@ -39,10 +39,7 @@ def compare(
     pair = [(name, part), (other or name, other_part or part)]
     if pair[0] == pair[1]:
         raise WrongArgument(f"'{name}' would be compared with itself")
-    first, second = (
-        Contents(part_of(blocks.find(kind, each), at) if at else blocks.find(kind, each))
-        for each, at in pair
-    )
+    first, second = (contents_at(blocks.find(kind, each), at) for each, at in pair)
     differing = [*differences(first, second)]
     left = sorted({*first.left, *second.left})
     answer: Json = {
