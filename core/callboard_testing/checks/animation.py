@@ -170,8 +170,25 @@ class Keys:
         there = bench.get(path)
         assert close(there["translate"], [0, 0, 1])
         assert close(there["rotate"], [0, 0, 11])
-        assert _port(bench).interpolations(path, "translate") == {1: "constant", 21: "constant"}
-        assert _port(bench).interpolations(path, "rotate") == {1: "linear", 21: "linear"}
+        for component, word in (("translate", "constant"), ("rotate", "linear")):
+            asked = {"name": path, "components": [component]}
+            listed = bench.call("animation__list_keys", asked)["keys"]
+            assert [key["interpolation"] for key in listed] == [word, word]
+        first = bench.call("animation__list_keys", {"name": path})["keys"][0]
+        assert first["interpolations"] == {"translate": "constant", "rotate": "linear"}
+
+    def test_the_keys_of_one_component_are_listed(self, bench: Bench) -> None:
+        path = bench.cube("Mover")
+        for frame, place, turn in (
+            (1, [0, 0, 0], None),
+            (5, None, [0, 0, 9]),
+            (9, [1, 0, 0], None),
+        ):
+            _port(bench).set_key(path, frame, place, turn, None)
+        page = bench.call("animation__list_keys", {"name": path, "components": ["translate"]})
+        assert [(key["frame"], "rotate" in key) for key in page["keys"]] == [(1, False), (9, False)]
+        assert page["total"] == 2
+        raised(ValueError, bench.call, "animation__list_keys", {"components": ["rotate"]})
 
     def test_an_unknown_object_is_an_error(self, bench: Bench) -> None:
         port = _port(bench)

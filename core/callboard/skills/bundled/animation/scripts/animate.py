@@ -57,11 +57,17 @@ def set_timeline(
 
 
 def list_keys(
-    ctx: Any, name: str | None = None, offset: int = 0, limit: int = 200
+    ctx: Any,
+    name: str | None = None,
+    components: Sequence[str] = (),
+    offset: int = 0,
+    limit: int = 200,
 ) -> Generator[None, None, Json]:
     """List the keys of one object or, in slices, everything that has keys."""
     if name is not None:
-        return _keys_of(ctx, name, offset, limit)
+        return _keys_of(ctx, name, components, offset, limit)
+    if components:
+        raise WrongArgument("components chooses among an object's keys; give name too")
     port, reader = ctx.port("animation"), ctx.port("scene.read")
     listed: list[Json] = []
     ends = perf_counter() + SLICE
@@ -93,18 +99,29 @@ def _page(what: str, listed: Sequence[Json], offset: int, limit: int) -> Json:
     return {**answer, "next_offset": end} if offset < end < len(listed) else answer
 
 
-def _keys_of(ctx: Any, name: str, offset: int, limit: int) -> Json:
+def _keys_of(ctx: Any, name: str, components: Sequence[str], offset: int, limit: int) -> Json:
     path = ctx.port("scene.read").get(name)["path"]
     port = ctx.port("animation")
-    keys = port.keys(path)
+    left_out = [each for each in COMPONENTS if components and each not in components]
+    keys = [{part: key[part] for part in key if part not in left_out} for key in port.keys(path)]
+    keys = [key for key in keys if len(key) > 1]
     if hasattr(port, "interpolations"):
-        words = port.interpolations(path)
-        keys = [{**key, "interpolation": words[key["frame"]]} for key in keys]
+        words = {each: port.interpolations(path, each) for each in COMPONENTS}
+        keys = [{**key, **_interpolation(key, words)} for key in keys]
     answer = {"path": path, **_page("keys", keys, offset, limit)}
     more = port.others(path) if hasattr(port, "others") else {}
     if others := more.get("others"):
         more = {**more, "others": others[:limit], "others_total": len(others)}
     return {**answer, **more}
+
+
+def _interpolation(key: Json, words: Mapping[str, Mapping[float, str]]) -> Json:
+    """Return ``interpolation`` of a key, and ``interpolations`` if its components differ."""
+    own = {each: words[each][key["frame"]] for each in COMPONENTS if each in key}
+    several = {*own.values()}
+    if len(several) == 1:
+        return {"interpolation": several.pop()}
+    return {"interpolation": "mixed", "interpolations": own}
 
 
 def set_keys(ctx: Any, name: str, keys: Sequence[Mapping[str, Any]]) -> Json:
