@@ -25,6 +25,9 @@ from qtpy.QtWidgets import QApplication, QMainWindow, QMessageBox
 from callboard.selftest.doubles_data import for_doubles
 from callboard.selftest.page import page
 
+# Each self-test waits for what the application may do late.
+pytestmark = pytest.mark.slow
+
 #: The delay, in seconds, of a late report of an undo.
 LATE = 0.4
 

@@ -406,7 +406,7 @@ def test_random_bytes(wire: Wire, body: bytes, era: str) -> None:
     check(wire.post(body, wire.headers(era, None)))
 
 
-@cases(2500)
+@cases(1500)
 @given(well_formed, st.data())
 def test_truncated_and_damaged_messages(wire: Wire, whole: Any, data: st.DataObject) -> None:
     era, message = whole
@@ -417,7 +417,7 @@ def test_truncated_and_damaged_messages(wire: Wire, whole: Any, data: st.DataObj
     check(wire.post(damaged, wire.headers(era, message)))
 
 
-@cases(5000)
+@cases(2500)
 @given(wrongly_typed())
 def test_wrong_types_in_every_field(wire: Wire, wrong: tuple[str, Any]) -> None:
     era, message = wrong
