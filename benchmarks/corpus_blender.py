@@ -538,6 +538,12 @@ class Stage:
                 {"show_in_editmode": True},
             ],
             "blender_data__set_modifiers.where": [{"show_viewport": True}],
+            "blender_data__set_values.of": [obj.name_full for obj in shown],
+            "blender_data__set_values.kind": ["objects"],
+            "blender_data__set_values.values": [
+                {"hide_render": True},
+                {"show_name": True, '["made"]': 1.5},
+            ],
             "blender_animation__set_modifier.values": [{"influence": 0.5}, {"mute": True}],
             ".start": [0, 1],
             ".end": [5, 12],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hosts.blender_scenes import armature, near, refused
@@ -102,6 +103,9 @@ def test_materials_collections_and_view_layers_take_settings(rig: Rig) -> None:
     assert bpy.data.materials["Clay"].use_backface_culling
     put("Set", "collections", hide_render=True)
     assert bpy.data.collections["Set"].hide_render
+    excluded = f'{layer}.layer_collection.children["Set"].exclude'
+    put(scene, "scenes", **{excluded: True})
+    assert bpy.context.view_layer.layer_collection.children["Set"].exclude
     put(scene, "scenes", **{f"{layer}.material_override": "Clay"})
     assert bpy.context.view_layer.material_override == bpy.data.materials["Clay"]
     entry = _value(rig, scene, f"{layer}.material_override", "scenes")
@@ -157,6 +161,7 @@ def test_what_cannot_be_set_says_why_and_stays(rig: Rig) -> None:
     assert "has no 'IC' among its constraints; it has: IK" in why(
         "Rig", 'pose.bones["Arm"].constraints["IC"].mute', True
     )
+    assert "use_backface_culling" in why("Foreign", "use_backface_cul.x", True, "materials")
     assert "must be one of" in why("Rig", 'pose.bones["Arm"].rotation_mode', "ABC")
     assert "start the path with data.bones" in why(
         "Rig", 'pose.bones["Arm"].bone.use_deform', False
@@ -197,3 +202,104 @@ def test_constraints_tell_and_take_all_their_values(rig: Rig) -> None:
     path = f"{left}.target"
     why = refused(lambda: rig.tool("blender_data__set_values", of="Rig", values={path: "Pole"}))
     assert "blender_data__set_constraint sets it" in why
+
+
+def test_every_kind_of_data_takes_settings_that_last_and_are_undone(rig: Rig) -> None:
+    import bpy
+
+    box = rig.cube("Box")
+    box.shape_key_add(name="Basis")
+    box.shape_key_add(name="Smile")
+    box.modifiers.new("Hair", "PARTICLE_SYSTEM")
+    armature("Rig", "Arm")
+    rig.cube("Moved").keyframe_insert("location")
+    for kind in ("worlds", "collections"):
+        getattr(bpy.data, kind).new("New").use_fake_user = True
+    bpy.data.images.new("New", 2, 2).use_fake_user = True
+    bpy.data.cameras.new("New").use_fake_user = True
+    bpy.data.lights.new("New", "AREA").use_fake_user = True
+    bpy.data.node_groups.new("New", "GeometryNodeTree").use_fake_user = True
+    other = bpy.data.scenes.new("Other")
+    other.collection.objects.link(far := bpy.data.objects.new("Far", None))
+    far["mood"] = 1.0
+    asked: Any = [
+        ("objects", "Far", {"hide_render": True, '["mood"]': 0.5, "lock_location[2]": True}),
+        ("objects", "Box", {'vertex_groups["Group"].lock_weight': True}),
+        ("objects", "Box", {'particle_systems["Hair"].seed': 7}),
+        ("meshes", box.data.name, {'shape_keys.key_blocks["Smile"].mute': True}),
+        ("particles", bpy.data.particles[0].name, {"use_rotations": True, "count": 12}),
+        ("armatures", "Rig", {"display_type": "STICK", 'bones["Arm"].use_deform': False}),
+        ("actions", bpy.data.objects["Moved"].animation_data.action.name, {"use_cyclic": True}),
+        ("scenes", "Other", {"render.use_simplify": True, "cycles.max_bounces": 3}),
+        ("worlds", "New", {"mist_settings.depth": 7.0, '["note"]': "fog"}),
+        ("images", "New", {"alpha_mode": "PREMUL"}),
+        ("collections", "New", {"color_tag": "COLOR_03", "hide_viewport": True}),
+        ("cameras", "New", {"dof.use_dof": True, "lens": 35}),
+        ("lights", "New", {"use_shadow": False, "color": [1, 0.5, 0.25]}),
+        ("node_groups", "New", {"use_fake_user": False, '["note"]': [1, 2, 3]}),
+    ]
+    box.vertex_groups.new(name="Group")
+
+    def told(kind: str, of: str, values: Any) -> dict[str, Any]:
+        return {path: _value_or_none(rig, of, path, kind) for path in values}
+
+    before = [told(*each) for each in asked]
+    after = []
+    for (kind, of, values), was in zip(asked, before, strict=True):
+        done = rig.tool("blender_data__set_values", of=of, kind=kind, values=values)
+        assert done["verified"]
+        assert rig.host.undo.undo(rig.call.undo_id) is True
+        assert told(kind, of, values) == was, (kind, of)
+        rig.tool("blender_data__set_values", of=of, kind=kind, values=values)
+        after.append(told(kind, of, values))
+        assert after[-1] != was, (kind, of)
+    path = rig.tool("scene__save_file", path=str(rig.folder / "set.blend"))["path"]
+    rig.tool("scene__open_file", path=path, discard_changes=True)
+    again = [told(*each) for each in asked[:-1]]
+    assert again == after[:-1]
+
+
+def _value_or_none(rig: Rig, of: str, path: str, kind: str) -> Any:
+    from callboard.errors import HostError
+
+    try:
+        return _value(rig, of, path, kind)["value"]
+    except HostError:
+        assert path.startswith("[")  # A custom property that isn't there yet.
+        return None
+
+
+def test_settings_of_an_override_last_or_are_refused(rig: Rig) -> None:
+    import bpy
+
+    def make() -> None:
+        hand = armature("Rig", "Arm").pose.bones["Arm"]
+        hand.constraints.new("LIMIT_ROTATION")
+        for each, key, value in ((hand, "mood", 0.0), (bpy.data.objects["Rig"], "note", 1)):
+            each[key] = value
+            each.property_overridable_library_set(f'["{key}"]', True)
+        group = bpy.data.collections.new("Hero")
+        bpy.context.scene.collection.children.link(group)
+        group.objects.link(bpy.data.objects["Rig"])
+
+    library = rig.library("hero.blend", make)
+    with bpy.data.libraries.load(library, link=True) as (_, wanted):
+        wanted.collections = ["Hero"]
+    shown = bpy.data.objects.new("Hero", None)
+    shown.instance_type, shown.instance_collection = "COLLECTION", bpy.data.collections["Hero"]
+    bpy.context.scene.collection.objects.link(shown)
+    rig.tool("blender_library__make_override", name="Hero")
+    (path,) = [each.name_full for each in bpy.data.objects if each.override_library and each.pose]
+    bone = 'pose.bones["Arm"]'
+    listed = rig.tool("blender_data__get_values", of=path, pattern=f"{bone}.lock*")["values"]
+    assert f"{bone}.lock_ik_z" not in {each["path"] for each in listed}
+    for each in (f"{bone}.lock_ik_z", '["mood"]', f'{bone}["tone"]'):
+        wrong = {"of": path, "values": {each: True}}
+        why = refused(partial(rig.tool, "blender_data__set_values", **wrong))
+        assert "in an override" in why or "an override keeps" in why
+    asked = {f'{bone}.constraints["Limit Rotation"].mute': True, f"{bone}.rotation_mode": "XYZ"}
+    asked |= {f"{bone}.lock_location[1]": True, f'{bone}["mood"]': 0.5, '["note"]': 3}
+    assert rig.tool("blender_data__set_values", of=path, values=asked)["verified"]
+    file = rig.tool("scene__save_file", path=str(rig.folder / "shot.blend"))["path"]
+    rig.tool("scene__open_file", path=file, discard_changes=True)
+    assert {each: _value(rig, path, each)["value"] for each in asked} == asked

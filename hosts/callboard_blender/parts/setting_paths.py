@@ -254,7 +254,7 @@ def _leading(owner: Any, word: str, path: str) -> Any:
         raise HostError(f"'{path}' can't be reached here: {_TOOLS[word]}")
     prop = owner.bl_rna.properties.get(word)
     if not word or prop is None or word in _BARRED or prop.type not in ("POINTER", "COLLECTION"):
-        raise unknown(path, owner)
+        raise unknown(path, owner, word)
     return prop
 
 
@@ -263,14 +263,17 @@ def _entry(owner: Any, word: str, there: Any, step: tuple[str, str, str]) -> Any
         if not step[2] or int(step[2]) >= len(there):
             raise HostError(f"'{word}' has {len(there)} entries; name one by its number from 0")
         return there[int(step[2])]
-    known = [name for name, _ in there.items()]
-    if step[1] and step[1] in known:
-        return there[step[1]]
-    if any(known):
-        near = ", ".join((nearest_names(step[1], known) if step[1] else []) or known[:_MOST_NAMED])
-        asked = f"'{step[1]}'" if step[1] else "an entry without a name"
-        raise HostError(f"'{_called(owner)}' has no {asked} among its {word}; it has: {near}")
-    raise HostError(f"'{_called(owner)}' has no entries with names in {word}")
+    if step[1] and (entry := there.get(step[1])) is not None:
+        return entry
+    if len(there) and isinstance(there[0], bpy.types.ID):
+        raise _separate(word, there[0])
+    known = [name for name, _ in there.items() if name]
+    if step[1] and known:
+        near = ", ".join(nearest_names(step[1], known) or known[:_MOST_NAMED])
+        raise HostError(f"'{_called(owner)}' has no '{step[1]}' among its {word}; it has: {near}")
+    if known:
+        raise HostError(f"name an entry of {word}, which are {', '.join(known[:_MOST_NAMED])}")
+    raise HostError(f"'{_called(owner)}' has nothing with a name in {word}")
 
 
 def _separate(word: str, block: Any) -> HostError:
@@ -296,7 +299,7 @@ def _last(owner: Any, step: tuple[str, str, str], walked: str, path: str) -> Pla
         return Place(owner, word, prop, f"{before}.{word}".removeprefix("."))
     key = key or word
     if not key or not isinstance(owner, _CUSTOM):
-        raise unknown(path, owner)
+        raise unknown(path, owner, key)
     return Place(owner, key, None, f'{before}["{key}"]')
 
 
@@ -318,14 +321,14 @@ def _component(place: Place, index: int, path: str) -> Place:
 
 def _steps(path: str) -> list[tuple[str, str, str]]:
     steps, at = [], 0
-    while at < len(path):
-        match = _STEP.match(path, at)
-        if match is None:
-            raise unknown(path, None)
+    while at < len(path) and (match := _STEP.match(path, at)):
         steps.append((match[1] or "", match[2] or "", match[3] or ""))
         at = match.end()
-    if not steps:
-        raise unknown(path, None)
+    if not steps or at < len(path):
+        raise HostError(
+            f"'{path}' isn't the path of a setting, such as data.energy, location[2],"
+            ' modifiers["Bevel"].width, pose.bones["Arm"].lock_ik_x or ["mood"]'
+        )
     return steps
 
 
@@ -338,13 +341,11 @@ def _called(owner: Any) -> str:
     return str(owner.id_data.name_full if name is None else getattr(owner, name.identifier))
 
 
-def unknown(path: str, owner: Any) -> HostError:
-    """Return the error for a path that leads to no setting of the owner, or isn't a path."""
-    return HostError(
-        f"'{path}' isn't a setting{'' if owner is None else f' of {_called(owner)}'}; list those"
-        ' that are there, such as data.energy, modifiers["Bevel"].width,'
-        ' pose.bones["Arm"].lock_ik_x or ["mood"]'
-    )
+def unknown(path: str, owner: Any, word: str) -> HostError:
+    """Return the error for a path on which the owner has no such word."""
+    known = [each.identifier for each in owner.bl_rna.properties if each.identifier not in _BARRED]
+    hint = f"; some that it has: {', '.join(nearest_names(word, known))}" if word else ""
+    return HostError(f"'{path}' isn't a setting of '{_called(owner)}'{hint}")
 
 
 def _nameable(key: str) -> bool:

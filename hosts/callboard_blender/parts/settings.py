@@ -149,7 +149,7 @@ def setting_json(place: Place) -> Json:
     longer than what is told of it, and ``refers_to`` is the kind of data that a reference names.
     Raises HostError for a custom property that isn't there."""
     if place.rna is None and not has_own(place):
-        raise unknown(place.path, place.owner)
+        raise unknown(place.path, place.owner, place.key)
     if refers(place.rna):
         now = getattr(place.owner, place.key)
         return {
@@ -191,7 +191,7 @@ def refuse(place: Place, path: str) -> None:
         raise HostError(f"'{path}' can't be set here: {why}")
     if place.rna is None and not has_own(place):
         if isinstance(place.owner, bpy.types.Modifier):
-            raise unknown(path, place.owner)
+            raise unknown(path, place.owner, place.key)
         if not may_be_new(place):
             raise HostError(f"'{path}' can't be the name of a new custom property")
 
@@ -199,14 +199,19 @@ def refuse(place: Place, path: str) -> None:
 def refusal(place: Place) -> str | None:
     """Return why nobody can set the setting here, or None."""
     owner, key, rna = place.owner, place.key, place.rna
+    overrides = place.holder.override_library is not None
     if rna is None:
+        if overrides and not (
+            has_own(place) and owner.is_property_overridable_library(f'["{key}"]')
+        ):
+            return "an override keeps only custom properties that the linked data lets it change"
         return "it is callboard's own" if key.startswith(_OURS) else None
     if tool := _setter(owner, key):
         return f"{tool} sets it"
     own = place.holder.library is None  # All of linked data is read-only.
     if rna.is_readonly or (own and owner.is_property_readonly(key)):
-        over = " in an override" if place.holder.override_library is not None else ""
-        return f"Blender computes it, or makes it read-only{over}"
+        where = " in an override" if overrides else ""
+        return f"Blender computes it, or makes it read-only{where}"
     if key == "name":
         if isinstance(owner, bpy.types.Object):
             return "use scene__rename to rename objects"
