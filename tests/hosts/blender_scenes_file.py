@@ -359,7 +359,8 @@ def test_what_renders_leave_out_is_said_with_the_reason(rig: Rig) -> None:
         "Outer": False,
         "Inner": False,
     }
-    assert answer["top"] == {"name": top.name, "objects": ["Loose"], "count": 1}
+    shown = {"scene": "Scene", "view_layer": "ViewLayer"}
+    assert answer["top"] == {"name": top.name, **shown, "objects": ["Loose"], "count": 1}
     # A collection below an excluded one can be in the view layer, and is rendered then.
     outer.hide_render = False
     layer = bpy.context.view_layer.layer_collection.children["Outer"]

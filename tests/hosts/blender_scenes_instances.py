@@ -85,3 +85,164 @@ def test_an_empty_whose_instancing_is_off_is_not_said_to_show_instances(rig: Rig
     told = rig.tool("scene__get_object", name="Row")
     assert "instances" not in told
     assert told["instances_off"] == "Bay; its instance_type is NONE"
+
+
+def _carriage(rig: Rig) -> Any:
+    """Return a scene that isn't shown. Its bay is excluded from the layer "beauty" and has two
+    seats, one of which isn't rendered. Three empties show the bay, and two more show a seat."""
+    import bpy
+
+    seat = _linked_seat(rig)
+    night = bpy.data.scenes.new("Night")
+    night.view_layers[0].name = "beauty"
+    night.view_layers.new("matte").use = False
+    bay = _collection("Bay", night.collection)
+    for name in ("BaySeat", "OffSeat"):
+        _instance(name, seat, bay)
+    bpy.data.objects["OffSeat"].hide_render = True
+    rows = _collection("Rows", night.collection)
+    for number in range(3):
+        _instance(f"Bay{number}", bay, rows)
+    _instance("Front", seat, rows).hide_viewport = True
+    _instance("Rear", seat, _collection("Off", night.collection))
+    bpy.data.collections["Off"].hide_render = True
+    _instance("Idle", seat, rows).instance_type = "NONE"
+    night.view_layers["beauty"].layer_collection.children["Bay"].exclude = True
+    night.view_layers["matte"].layer_collection.children["Rows"].holdout = True
+    return night
+
+
+COUNT = "blender_data__count_rendered"
+
+
+def test_the_instances_that_a_view_layer_renders_are_counted(rig: Rig) -> None:
+    _carriage(rig)
+    asked = {"scene": "Night", "view_layer": "beauty"}
+    told = rig.tool(COUNT, **asked, name="Seat")
+    (seat,) = told["sources"]
+    assert (seat["name"], seat["instances"]) == (SEAT, 4)
+    assert seat["through"] == [
+        {"object": "BaySeat", "instances": 3},
+        {"object": "Front", "instances": 1},
+    ]
+    assert seat["left_out"] == ["Idle", "OffSeat", "Rear"]
+    assert (told["objects"], told["instances_by_type"]) == (0, {"mesh": 4})
+    assert "doubts" not in told
+    every = {each["name"]: each["instances"] for each in rig.tool(COUNT, **asked)["sources"]}
+    assert every == {SEAT: 4, "Cushion [seats.blend]": 4, "Bay": 3}
+    (label,) = rig.tool(COUNT, **asked, name="Label")["sources"]
+    assert (label["by_itself"], label["instances"]) == (False, 0)
+    # The other layer doesn't exclude the bay, and renders of the scene skip that layer.
+    matte = rig.tool(COUNT, scene="Night", view_layer="matte", name="Se*")
+    assert (matte["use"], matte["sources"][0]["instances"]) == (False, 5)
+    assert "beauty, matte" in refused(lambda: rig.tool(COUNT, scene="Night"))
+    assert "nothing in this file" in refused(lambda: rig.tool(COUNT, **asked, name="Sofa"))
+
+
+def _scatter(name: str, shown: Any) -> Any:
+    """Return a node group that shows instances of an object or a collection on six points."""
+    import bpy
+
+    group = bpy.data.node_groups.new(name, "GeometryNodeTree")
+    group.interface.new_socket("Geometry", in_out="OUTPUT", socket_type="NodeSocketGeometry")
+    kind = type(shown).__name__
+    grid, put, source, out = (
+        group.nodes.new(each)
+        for each in (
+            "GeometryNodeMeshGrid",
+            "GeometryNodeInstanceOnPoints",
+            f"GeometryNode{kind}Info",
+            "NodeGroupOutput",
+        )
+    )
+    grid.inputs["Vertices X"].default_value, grid.inputs["Vertices Y"].default_value = 3, 2
+    source.inputs[kind].default_value = shown
+    if kind == "Object":
+        source.inputs["As Instance"].default_value = True
+    group.links.new(grid.outputs["Mesh"], put.inputs["Points"])
+    instance = "Geometry" if kind == "Object" else "Instances"
+    group.links.new(source.outputs[instance], put.inputs["Instance"])
+    group.links.new(put.outputs["Instances"], out.inputs[0])
+    return group
+
+
+def test_instances_of_geometry_nodes_are_counted_and_doubts_are_said(rig: Rig) -> None:
+    import bpy
+
+    seat = _linked_seat(rig)
+    hall = bpy.data.scenes.new("Hall")
+    row = _instance("Row", seat, _collection("Rows", hall.collection))
+    block = _collection("Block", hall.collection)
+    for name, shown, inside in (("Stand", seat, hall.collection), ("Ring", row, block)):
+        made = bpy.data.objects.new(name, bpy.data.meshes.new(name))
+        made.modifiers.new("Scatter", "NODES").node_group = _scatter(name, shown)
+        inside.objects.link(made)
+    for number in range(2):
+        _instance(f"Block{number}", block, hall.collection)
+    told = rig.tool(COUNT, scene="Hall", name="Seat")
+    if not hasattr(bpy.types.Object, "evaluated_geometry"):
+        assert {"Ring", "Stand"} == {one for each in told["doubts"] for one in each["objects"]}
+        return
+    (counted,) = told["sources"]
+    # The row by itself, on the stand, and on the ring, which is there three times.
+    assert counted["instances"] == 1 + 6 + 3 * 6
+    assert "doubts" not in told
+    bpy.data.objects["Stand"].modifiers[0].show_viewport = False
+    (doubt,) = rig.tool(COUNT, scene="Hall")["doubts"]
+    assert doubt["objects"] == ["Stand"]
+    assert doubt["why"] == "its modifier 'Scatter' is on only in renders"
+    bpy.data.objects["Stand"].hide_viewport = True
+    (doubt,) = rig.tool(COUNT, scene="Hall")["doubts"]
+    assert "Blender doesn't evaluate its nodes" in doubt["why"]
+    bpy.data.objects["Stand"].modifiers[0].show_render = False
+    (counted,) = rig.tool(COUNT, scene="Hall", name="Seat")["sources"]
+    assert counted["instances"] == 1 + 3 * 6
+
+
+def test_an_excluded_object_that_renders_through_an_instance_says_so(rig: Rig) -> None:
+    import bpy
+
+    top = bpy.context.scene.collection
+    bay = _collection("Bay")
+    panel = rig.cube("Panel")
+    bay.objects.link(panel)
+    top.objects.unlink(panel)
+    bpy.context.view_layer.layer_collection.children["Bay"].exclude = True
+
+    def told() -> Any:
+        return rig.tool("scene__get_object", name="Panel", detail=True)["visibility"]
+
+    assert told()["in_renders"] is False
+    assert "renders_through" not in told()
+    for name in ("Left", "Right"):
+        _instance(name, bay, top)
+    assert told()["renders_through"] == ["Left", "Right"]
+    bpy.data.objects["Left"].hide_render = True
+    assert told()["renders_through"] == ["Right"]
+    bay.hide_render = True
+    assert "renders_through" not in told()
+
+
+def test_the_switches_and_contents_of_every_collection_are_read(rig: Rig) -> None:
+    import bpy
+
+    _carriage(rig)
+    listed = rig.tool("blender_data__list", kind="collections")["data"]
+    every = {each["name"]: each for each in listed}
+    seat = every[SEAT]
+    assert seat["objects"] == ["Cushion [seats.blend]", "Label [seats.blend]"]
+    assert (seat["object_count"], seat["view_layers"]) == (2, [])
+    assert every["Off"]["hide_render"] is True
+    assert every["Bay"]["hide_render"] is False
+    layers = [(each["view_layer"], each["exclude"]) for each in every["Bay"]["view_layers"]]
+    assert layers == [("beauty", True), ("matte", False)]
+    assert [each["holdout"] for each in every["Rows"]["view_layers"]] == [False, True]
+    # The shown layer's switches are with the groups, even while one is excluded.
+    hidden = _collection("Hidden")
+    hidden.hide_render = True
+    bpy.context.view_layer.layer_collection.children["Hidden"].exclude = True
+    answer = rig.tool("structure__list_groups")
+    (group,) = answer["groups"]
+    assert (group["hide_render"], group["excluded"]) == (True, True)
+    assert group["in_view_layer"][0]["indirect_only"] is False
+    assert answer["top"]["view_layer"] == bpy.context.view_layer.name

@@ -28,7 +28,7 @@ from callboard_blender.parts.skinning import (
 )
 
 #: Types of objects that a render shows.
-_RENDERED = (
+RENDERED = (
     "MESH",
     "CURVE",
     "SURFACE",
@@ -173,7 +173,7 @@ class ObjectFaults:
         return "it is hidden in the view, but it is in renders", fix
 
     def _not_rendered(self, obj: bpy.types.Object) -> tuple[str, Json | None] | None:
-        if obj.type not in _RENDERED:
+        if obj.type not in RENDERED:
             return None
         if not obj.visible_get(view_layer=view_layer()):
             return self._only_rendered(obj)

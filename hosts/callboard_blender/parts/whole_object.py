@@ -9,13 +9,14 @@ from typing import Any
 import bpy
 
 from callboard.host import Json
-from callboard_blender.application.names import view_layer
+from callboard_blender.application.names import scene, view_layer
 from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driven_parts, drivers_of
 from callboard_blender.parts.details import levels_of
 from callboard_blender.parts.drivers import driver_json
 from callboard_blender.parts.node_json import group_json
 from callboard_blender.parts.pointers import named_by
+from callboard_blender.parts.rendered import Rendered
 from callboard_blender.parts.skinning import bones_of, unmatched
 from callboard_blender.parts.world import world_json
 
@@ -74,8 +75,19 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
         reported["used_by"] = sorted(one.name_full for one in map_of.get(obj, ()))
         reported["dependents"] = sorted(_dependents(obj, map_of.get(obj, ())))[:_MOST]
         shares = map_of.get(data, set()) - {obj} if data is not None else set()
+        if not reported["visibility"]["in_renders"]:
+            reported["visibility"] |= _rendered_through(obj)
         reported["shares_data_with"] = sorted(one.name_full for one in shares)
     return reported
+
+
+def _rendered_through(obj: bpy.types.Object) -> Json:
+    """Return the objects whose instances show this one in renders, if there are any."""
+    showing = Rendered(scene(), view_layer()).showing(obj)
+    if not showing:
+        return {}
+    names = sorted(each.name_full for each in showing)
+    return {"renders_through": names[:_MOST], "rendered_instances": showing.total()}
 
 
 def _dependents(obj: bpy.types.Object, users: Iterable[Any]) -> Iterator[str]:

@@ -20,6 +20,7 @@ from callboard_blender.application.names import (
     view_layer,
 )
 from callboard_blender.application.unique_names import refuse_miscounted
+from callboard_blender.parts.collection_facts import layer_switches, own_switches
 from callboard_blender.parts.curve_changes import CurveChanges
 from callboard_blender.parts.curve_keys import CurveKeys
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
@@ -32,6 +33,7 @@ from callboard_blender.parts.node_changes import NodeChanges
 from callboard_blender.parts.node_links import NodeLinks
 from callboard_blender.parts.object_faults import rendered_collections
 from callboard_blender.parts.packed_files import PackedFiles
+from callboard_blender.parts.rendered import Rendered
 from callboard_blender.parts.rig_changes import RigChanges
 from callboard_blender.parts.sampling import Sampler
 from callboard_blender.parts.scene_settings import SceneSettings
@@ -136,13 +138,22 @@ class BlenderStructure:
             "excluded": bool(places) and all(each.exclude for each in places),
             "in_renders": collection in rendered_collections(view_layer().layer_collection),
             "faces": sum(len(each.data.polygons) for each in objects),
+            **own_switches(collection),
+            "in_view_layer": [layer_switches(each) for each in places],
         }
         return {**facts, "library": collection.library.filepath} if collection.library else facts
 
     def top(self) -> Json:
-        """Return the scene's own collection and the objects directly in it."""
+        """Return the scene's own collection and the objects directly in it, with the view layer
+        that all groups are described in."""
         top = scene().collection
-        return {"name": top.name, "objects": [obj.name_full for obj in top.objects]}
+        objects = [obj.name_full for obj in top.objects]
+        told = {"scene": scene().name_full, "view_layer": view_layer().name}
+        return {"name": top.name, **told, "objects": objects}
+
+    def rendered(self, shown: bpy.types.Scene, layer: bpy.types.ViewLayer) -> Rendered:
+        with self._changes.unnoticed():  # Blender may evaluate a scene that isn't shown.
+            return Rendered(shown, layer)
 
     def switches(self, name: str) -> Sequence[bool]:
         """Return whether the object is shown, and the switches that hide it."""

@@ -14,6 +14,7 @@ import bpy
 from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import alike, expect, in_slices
+from callboard_blender.parts.collection_facts import collection_json, in_layers
 from callboard_blender.parts.comparison import Contents, Known, both_shown, differences
 from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.data_blocks import collections, drivers
@@ -59,7 +60,10 @@ def list(
     data = [_entry(each) for each in page]
     told = {each for each in page if scenes is None or each not in scenes}
     users = bpy.data.user_map(subset=told) if told else {}
+    layers = in_layers() if kind == "collections" else None
     for entry, each in zip(data, page, strict=True):
+        if layers is not None:
+            entry |= collection_json(each, layers.get(each, []))
         if scenes is not None:
             entry["scenes"] = scenes.get(each, [])
             if each.data is not None:
