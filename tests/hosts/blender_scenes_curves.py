@@ -137,6 +137,8 @@ def test_an_action_that_others_share_stays_as_it_is(rig: Rig) -> None:
     shared = rig.tool("blender_animation__list_curves", name="Box")["shared"]
     assert shared == [{"action": action, "of": "Box", "shared_by": ["Twin"]}]
     assert rig.tool("animation__list_keys", name="Twin")["shared_by"] == ["Box"]
+    whole = rig.tool("scene__get_object", name="Twin", detail=True)
+    assert (whole["action"], whole["shares_action_with"]) == (action, ["Box"])
     told = rig.tool("blender_animation__move_keys", name="Box", offset=5)
     assert told["own_actions"] == [box.animation_data.action.name] != [action]
     assert _curves(rig, "Box")["location[0]"]["frames"] == [6, 16]

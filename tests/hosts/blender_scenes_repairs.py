@@ -75,6 +75,45 @@ def test_a_driver_whose_target_is_gone_reads_another_object(rig: Rig) -> None:
     assert rig.tool("blender_data__list_drivers")["total"] == 1
 
 
+def test_what_a_driver_would_give_is_what_it_gives(rig: Rig) -> None:
+    import bpy
+
+    door, handle = rig.cube("Door"), rig.cube("Handle")
+    driver = _driven(door, handle, "location.x")
+    asked = {"of": "Door", "drives": "rotation_euler[2]"}
+
+    def told(**values: float) -> float:
+        return float(rig.tool("blender_data__try_driver", **asked, values=values)["value"])
+
+    for formula in (
+        "open * 2 + 1",
+        "clamp(open) - clamp(open * 3, -1, 2) / 4",
+        "smoothstep(0, 2, open) if open > 0.25 and not open == 1 else lerp(5, 6, open)",
+        "round(open * 1.5) + int(-open * 2) + min(open, 1, -2) + atan2(open, 2) + fmod(open, 0.4)",
+        "1 < open + 1 <= 2 or pi * radians(open)",
+        "open and open - 1 and open + 2",
+        "frame / 3 + pow(abs(open), 0.5) - -floor(open)",
+    ):
+        rig.tool("blender_data__set_driver", **asked, formula=formula)
+        for value in (-1.25, 0.0, 0.25, 0.5, 1.0, 2.75):
+            handle.location.x = value
+            bpy.context.view_layer.update()
+            given = door.rotation_euler.z
+            handle.location.x = 9
+            bpy.context.view_layer.update()
+            assert near([told(open=value)], [given]), (formula, value)
+            assert (handle.location.x, near([told()], [door.rotation_euler.z])) == (9, True)
+    more = driver.variables.new()
+    more.name, more.type = "far", "LOC_DIFF"
+    more.targets[0].id, more.targets[1].id = door, handle
+    driver.type = "AVERAGE"
+    assert "give a value for 'far'" in refused(lambda: told(open=1))
+    assert near([told(open=1, far=4)], [2.5])
+    assert "it has: open, far" in refused(lambda: told(opn=1))
+    driver.type, driver.expression = "SCRIPTED", "open.real"
+    assert "Python code" in refused(lambda: told(open=1, far=1))
+
+
 def test_a_driver_without_effect_is_not_said_to_work(rig: Rig) -> None:
     door, handle = rig.cube("Door"), rig.cube("Handle")
     handle.location.x = 0.25

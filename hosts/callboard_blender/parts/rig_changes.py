@@ -64,6 +64,11 @@ class RigChanges:
         self._changed(holder)
         return curve, holder
 
+    def driver(self, of: str, drives: str) -> tuple[Any, bpy.types.ID]:
+        """Return the driver and the datablock that it belongs to."""
+        curve, holder = _driver(of, drives)
+        return curve, holder
+
     def remove_driver(self, of: str, drives: str) -> None:
         curve, holder = _driver(of, drives)
         refuse_foreign(holder)

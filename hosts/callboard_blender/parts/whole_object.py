@@ -10,6 +10,7 @@ import bpy
 
 from callboard.host import Json
 from callboard_blender.application.names import scene, view_layer
+from callboard_blender.parts.actions import actions_of, sharers
 from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driven_parts, drivers_of
 from callboard_blender.parts.details import levels_of
@@ -69,7 +70,11 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
         reported["bone_count"] = len(data.bones)
     if keys := getattr(data, "shape_keys", None):
         reported["shape_keys"] = {each.name: each.value for each in keys.key_blocks[:_MOST]}
+    if action := actions_of([obj]).get(obj):
+        reported["action"] = action
     if users:
+        if shared := sharers(obj):
+            reported["shares_action_with"] = shared
         of = [obj] if data is None else [obj, data]
         map_of = bpy.data.user_map(subset=set(of))
         reported["used_by"] = sorted(one.name_full for one in map_of.get(obj, ()))

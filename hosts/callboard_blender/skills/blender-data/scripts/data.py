@@ -18,6 +18,7 @@ from callboard_blender.parts.collection_facts import collection_json, in_layers
 from callboard_blender.parts.comparison import Contents, Known, both_shown, differences
 from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.data_blocks import collections, drivers
+from callboard_blender.parts.driver_trial import tried
 from callboard_blender.parts.drivers import driver_json, drives_of
 from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
 from callboard_blender.parts.property_values import plain
@@ -373,6 +374,12 @@ def set_driver(ctx: Any, of: str, drives: str, mute: bool | None = None, **asked
     expect(target is None or target in entry["uses"], "the target", target, entry["uses"])
     doubt = {} if mute or entry["works"] else {"doubt": entry["why"]}
     return {"changed": [entry["of"]], "driver": entry, "verified": not doubt, **doubt}
+
+
+def try_driver(ctx: Any, of: str, drives: str, values: dict[str, float]) -> Json:
+    curve, holder = ctx.port("structure").rigs.driver(of, drives)
+    value, used = tried(curve, values)
+    return {"value": value, "variables": used, "driver": driver_json(curve, holder)}
 
 
 def add_driver(
