@@ -130,6 +130,24 @@ def test_a_view_layer_is_switched_off_and_its_passes_are_set(rig: Rig) -> None:
     assert "debug_sample_count" in told[1]["passes"]
 
 
+def test_what_a_view_layer_overrides_is_read(rig: Rig) -> None:
+    import bpy
+
+    def told() -> list[Any]:
+        (layer,) = rig.tool("blender_settings__get")["scenes"][0]["view_layers"]
+        return [layer[f"{each}_override"] for each in ("material", "world", "samples")]
+
+    assert told() == [None, None, None]
+    layer = bpy.context.view_layer
+    layer.material_override = bpy.data.materials.new("Clay")
+    layer.samples = 16
+    wanted = ["Clay", None, 16]
+    if hasattr(layer, "world_override"):
+        layer.world_override = bpy.data.worlds.new("Studio")
+        wanted[1] = "Studio"
+    assert told() == wanted
+
+
 def test_units_are_set_without_scaling_anything(rig: Rig) -> None:
     import bpy
 

@@ -150,9 +150,18 @@ def values_of(each: Any) -> Json:
 
 
 def layer_json(shown: Any, layer: Any) -> Json:
-    """Return ``{name, use, passes}``. ``passes`` are those that are on."""
+    """Return ``{name, use, passes, …}``. ``passes`` are those that are on. The others replace the
+    materials, the world and the samples in this view layer, or are None."""
     on = [name for name, place in passes_of(shown, layer).items() if getattr(*place)]
-    return {"name": layer.name, "use": layer.use, "passes": on}
+    world = getattr(layer, "world_override", None)  # Blender 3.4 has none.
+    return {
+        "name": layer.name,
+        "use": layer.use,
+        "passes": on,
+        "material_override": layer.material_override and layer.material_override.name_full,
+        "world_override": world and world.name_full,
+        "samples_override": layer.samples or None,
+    }
 
 
 def passes_of(shown: Any, layer: Any) -> dict[str, tuple[Any, str]]:
