@@ -246,3 +246,54 @@ def test_the_switches_and_contents_of_every_collection_are_read(rig: Rig) -> Non
     assert (group["hide_render"], group["excluded"]) == (True, True)
     assert group["in_view_layer"][0]["indirect_only"] is False
     assert answer["top"]["view_layer"] == bpy.context.view_layer.name
+
+
+def _worn(name: str, path: str) -> Any:
+    """Return a material with a node group that has the image."""
+    import bpy
+
+    group = bpy.data.node_groups.new(f"{name}Group", "ShaderNodeTree")
+    image = bpy.data.images.new(path, 2, 2)
+    image.source, image.filepath = "FILE", path
+    group.nodes.new("ShaderNodeTexImage").image = image
+    material = bpy.data.materials.new(name)
+    material.use_nodes = True
+    material.node_tree.nodes.new("ShaderNodeGroup").node_tree = group
+    return material
+
+
+def test_images_of_libraries_are_followed_to_the_objects_that_need_them(rig: Rig) -> None:
+    import bpy
+
+    def make() -> None:
+        seat = _collection("Seat")
+        cushion = rig.cube("Cushion")
+        seat.objects.link(cushion)
+        bpy.context.scene.collection.objects.unlink(cushion)
+        cushion.data.materials.append(_worn("Fabric", "//wear.png"))
+
+    path = rig.library("seats.blend", make)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.collections = ["Seat"]
+    _instance("Row", bpy.data.collections["Seat"], bpy.context.scene.collection)
+    poster = rig.cube("Poster")
+    poster.data.materials.append(_worn("Paper", "//poster.png"))
+    bpy.ops.wm.save_as_mainfile(filepath=str(rig.folder / "shot.blend"))
+
+    def told() -> dict[str, Any]:
+        return {each["path"]: each for each in rig.tool("file__references")["files"]}
+
+    wear = told()["//wear.png"]
+    assert (wear["state"], wear["name"]) == ("missing", "//wear.png [seats.blend]")
+    assert wear["used_by"] == ["Fabric [seats.blend]", "FabricGroup [seats.blend]"]
+    assert wear["objects"] == ["Cushion [seats.blend]"]
+    assert told()["//poster.png"]["used_by"] == ["Paper", "PaperGroup"]
+    assert told()["//poster.png"]["objects"] == ["Poster"]
+    # What is there may not be a picture.
+    for content, why in ((b"", "is empty"), (b"version https://git-lfs", "like a picture")):
+        (rig.folder / "wear.png").write_bytes(content)
+        assert told()["//wear.png"]["unreadable"].endswith(why)
+    image = bpy.data.images.new("real", 2, 2)
+    image.filepath_raw, image.file_format = str(rig.folder / "wear.png"), "PNG"
+    image.save()
+    assert (told()["//wear.png"]["state"], "unreadable" in told()["//wear.png"]) == ("found", False)

@@ -29,6 +29,7 @@ class NamedFile:
     named_in: str = ""
     objects: tuple[str, ...] = ()
     name: str = ""
+    unreadable: str = ""
 
 
 class FilePort(Protocol):

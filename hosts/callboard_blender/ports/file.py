@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
+from dataclasses import replace
 from heapq import nlargest
 from pathlib import Path
 from typing import Any, TypeVar
@@ -235,16 +236,20 @@ def _named_in_session() -> Generator[None, None, list[NamedFile]]:
         ((kind, each.name_full), each)
         for data, kind in _naming()
         for each in data
-        if _names_a_file(each)
+        if _has_a_path(each)
     ]
+    linked_from = {
+        _found_as(kind, each): (kind, name)
+        for (kind, name), each in named
+        if each.library is not None and kind != "library"
+    }
     users, needing = yield from _users_of(named)
     reported = []
     for data, kind in _naming():
         for part in _in_stretches(data):
             for each in filter(_names_a_file, part):
                 key = (kind, each.name_full)
-                using, needs = users.get(key, ()), needing.get(key, ())
-                reported.append(_reference(each, kind, using, needs))
+                reported.append(_reference(each, kind, users.get(key, ()), needing.get(key, ())))
             yield
     known, own = {each.place for each in reported}, own_folders()
     yield
@@ -258,7 +263,21 @@ def _named_in_session() -> Generator[None, None, list[NamedFile]]:
     linked = [each.place for each in reported if each.kind == "library" and each.state == "found"]
     leaving = outside(linked)
     waiting = [(place, place) for place in linked if place not in leaving]
-    return reported + (yield from _in_a_thread("", lambda: _named_on_disk(waiting, own)))
+    for each in (yield from _in_a_thread("", lambda: _named_on_disk(waiting, own))):
+        loaded = linked_from.get((each.kind, os.path.realpath(each.named_in), each.place))
+        if loaded is not None:
+            using, objects = tuple(sorted(users[loaded])), tuple(needing[loaded])
+            each = replace(each, users=using, objects=objects, name=loaded[1])
+        reported.append(each)
+    return reported
+
+
+def _found_as(kind: str, each: Any) -> tuple[str, str, str]:
+    """Return how the file of linked data is found on disk: its kind, the file that names it, and
+    its own place."""
+    holder = os.path.realpath(bpy.path.abspath(each.library.filepath))
+    place = os.path.normpath(bpy.path.abspath(each.filepath, library=each.library))
+    return kind, holder, place
 
 
 def _naming() -> Iterator[tuple[Any, str]]:
@@ -266,11 +285,13 @@ def _naming() -> Iterator[tuple[Any, str]]:
 
 
 def _names_a_file(each: Any) -> bool:
+    return each.library is None and _has_a_path(each)
+
+
+def _has_a_path(each: Any) -> bool:
     sources = ("FILE", "SEQUENCE", "MOVIE", "TILED")
     fits = not isinstance(each, bpy.types.Image) or each.source in sources
-    return bool(
-        fits and each.library is None and each.filepath and not each.filepath.startswith("<")
-    )
+    return bool(fits and each.filepath and not each.filepath.startswith("<"))
 
 
 #: The kind of a datablock that names a file, and its full name.
@@ -280,8 +301,8 @@ _Key = tuple[str, str]
 def _users_of(
     named: list[tuple[_Key, Any]],
 ) -> Generator[None, None, tuple[dict[_Key, set[str]], dict[_Key, list[str]]]]:
-    """For each of these datablocks, return what uses it, and the scene's objects that need it,
-    including through their materials or node groups."""
+    """For each of these datablocks, return what uses it, and the objects of the scene and of its
+    instances that need it, including through their materials or node groups."""
     using: dict[_Key, set[str]] = {key: set() for key, _ in named}
     needing: dict[_Key, list[str]] = {key: [] for key, _ in named}
     if not named:
@@ -316,7 +337,8 @@ def _reached(
 ) -> dict[tuple[str, str], set[_Key]]:
     """For each datablock, return which of the ``named`` ones it needs. Objects, meshes and
     collections are left out, because there may be too many to query at once, and scenes, because
-    no object needs one. Add the direct users of each named datablock to ``using``."""
+    no object needs one. Add what uses each named datablock to ``using``, such as an image's node
+    groups and their materials."""
     reached: dict[Any, set[_Key]] = {each: {key} for key, each in named}
     keys = {each: key for key, each in named}
     # Blender skips the other lists of datablocks only when no types of keys are given.
@@ -333,6 +355,9 @@ def _reached(
                     needs |= reached[each]
                     grown.add(one)
         at = grown
+    for each, needs in reached.items():
+        for key in needs - {keys.get(each)}:
+            using[key].add(each.name_full)
     return {_named(each): needs for each, needs in reached.items()}
 
 
@@ -357,12 +382,22 @@ def _needed_by(obj: bpy.types.Object) -> Iterator[Any]:
 
 
 def _in_stretches_of_scene() -> Iterator[list[Any]]:
-    """Yield the scene's objects in batches, until the scene changes."""
+    """Yield the scene's objects in batches, and then those that only its instances show, until the
+    scene changes."""
     before = listed()
-    for at in range(0, len(before.objects), _STRETCH):
+    waiting, seen = [*before.objects], {*before.objects}
+    shown: set[Any] = set()
+    while waiting:
+        part, waiting = waiting[:_STRETCH], waiting[_STRETCH:]
         if listed() is not before:
             return
-        yield before.objects[at : at + _STRETCH]
+        yield part
+        if listed() is before:
+            for inside in {each.instance_collection for each in part} - {None, *shown}:
+                shown.add(inside)
+                more = [each for each in inside.all_objects if each not in seen]
+                seen.update(more)
+                waiting += more
 
 
 def _in_stretches_of_file() -> Iterator[list[Any]]:
@@ -387,18 +422,19 @@ def _in_stretches_of_file() -> Iterator[list[Any]]:
 
 def _reference(each: Any, kind: str, users: Iterable[str], needing: Sequence[str]) -> NamedFile:
     place = os.path.normpath(bpy.path.abspath(each.filepath))
-    packed = getattr(each, "packed_file", None) is not None
+    held = getattr(each, "packed_file", None)
     if isinstance(each, bpy.types.Library):
         users = {one.name_full for one in each.users_id}
     return NamedFile(
         each.filepath,
         place,
         kind,
-        "packed" if packed else _state(place),
+        _state(place) if held is None else "packed",
         not each.filepath.startswith("//"),
         tuple(sorted(users)),
         objects=tuple(needing),
         name=each.name_full,
+        unreadable="it is packed without any data" if held is not None and not held.size else "",
     )
 
 

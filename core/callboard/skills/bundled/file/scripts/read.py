@@ -21,6 +21,12 @@ from ._purpose import purpose
 SLICE = 0.003
 #: Maximum number of users listed for a file, of backups listed, and of files reported as heavy.
 _MOST_USERS, _MOST_BACKUPS, _MOST_HEAVY = 10, 20, 10
+#: Suffixes of pictures whose first bytes are checked, and the bytes with which pictures begin.
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".hdr", ".bmp", ".webp", ".gif")
+_STARTS = (
+    *(b"\x89PNG", b"\xff\xd8\xff", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+", b"v/1\x01", b"#?"),
+    *(b"BM", b"RIFF", b"GIF8", b"8BPS", b"DDS ", b"SDPX", b"XPDS", b"\0\0\0\x0cjP", b"\x01\xda"),
+)
 #: Kinds of files that are composed into the scene.
 _COMPOSED = ("library", "sublayer", "reference", "payload")
 #: Maximum number of entries in a tree, and maximum number of files in a folder that are checked for
@@ -52,16 +58,24 @@ def references(
     ctx: Any, path: str | None = None, only: str | None = None, limit: int = 200
 ) -> Generator[None, None, Json]:
     named = yield from in_slices(ctx.port("file").references(path), SLICE)
+    return (yield from in_slices(_described(named, only, limit), SLICE))
+
+
+def _described(named: Sequence[Any], only: str | None, limit: int) -> Generator[None, None, Json]:
     files = [_file(each, state) for each, state in zip(named, _states(named), strict=True)]
     totals = Counter(each["state"] for each in files)
     totals["absolute"] = sum(each["absolute"] for each in files)
     shown = [
-        each
-        for each in files
-        if only is None or each["state"] == only or (only == "absolute" and each["absolute"])
+        (each, file)
+        for each, file in zip(named, files, strict=True)
+        if only is None or file["state"] == only or (only == "absolute" and file["absolute"])
     ]
+    for each, file in shown[:limit]:
+        yield
+        if why := each.unreadable or (file["state"] == "found" and _why_no_picture(each)):
+            file["unreadable"] = why
     answer: Json = {
-        "files": shown[:limit],
+        "files": [file for _, file in shown[:limit]],
         "totals": {"files": len(files), **{key: n for key, n in sorted(totals.items()) if n}},
         "tree": _tree(named, files),
     }
@@ -99,6 +113,20 @@ def _file(each: Any, state: str) -> Json:
         entry["objects"] = list(each.objects[:_MOST_USERS])
         entry["object_count"] = len(each.objects)
     return {**entry, "named_in": each.named_in} if each.named_in else entry
+
+
+def _why_no_picture(each: Any) -> str | None:
+    """Return why the image's file can't be a picture, judged by its first bytes, or None."""
+    if each.kind != "image" or Path(each.place).suffix.lower() not in _SUFFIXES:
+        return None
+    try:
+        with Path(each.place).open("rb") as file:
+            head = file.read(12)
+    except OSError:  # The path may stand for several files, such as tiles.
+        return None
+    if not head:
+        return "the file is empty"
+    return None if head.startswith(_STARTS) else "the file doesn't begin like a picture"
 
 
 def _tree(references: Sequence[Any], files: Sequence[Json]) -> list[Json]:
