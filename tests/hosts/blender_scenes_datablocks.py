@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from callboard.errors import WrongArgument
 from hosts.blender_scenes import armature, near, refused
 
 if TYPE_CHECKING:
@@ -303,3 +304,65 @@ def test_settings_of_an_override_last_or_are_refused(rig: Rig) -> None:
     file = rig.tool("scene__save_file", path=str(rig.folder / "shot.blend"))["path"]
     rig.tool("scene__open_file", path=file, discard_changes=True)
     assert {each: _value(rig, path, each)["value"] for each in asked} == asked
+
+
+def test_what_names_a_bone_names_one_of_its_target(rig: Rig) -> None:
+    import bpy
+
+    armature("Rig", "Arm")
+    box = rig.cube("Box")
+    box.modifiers.new("Hook", "HOOK").object = bpy.data.objects["Rig"]
+    box.constraints.new("COPY_LOCATION").owner_space = "CUSTOM"
+    copy = 'constraints["Copy Location"]'
+    values = {
+        'modifiers["Hook"].subtarget': "Arm",
+        f"{copy}.space_object": "Rig",
+        f"{copy}.space_subtarget": "Arm",
+    }
+    assert rig.tool("blender_data__set_values", of="Box", values=values)["verified"]
+    assert bpy.data.objects["Box"].modifiers["Hook"].subtarget == "Arm"
+    wrong = {f"{copy}.subtarget": "Arm"}
+    why = refused(lambda: rig.tool("blender_data__set_values", of="Box", values=wrong))
+    assert "its target, which isn't set, has no bone 'Arm'" in why
+    # A bone's own shape, and where it is drawn.
+    shape = {
+        'pose.bones["Arm"].custom_shape': "Box",
+        'pose.bones["Arm"].custom_shape_transform': "Arm",
+    }
+    assert rig.tool("blender_data__set_values", of="Rig", values=shape)["verified"]
+    assert bpy.data.objects["Rig"].pose.bones["Arm"].custom_shape == bpy.data.objects["Box"]
+
+
+def test_all_that_is_listed_can_be_read_of_all_data(rig: Rig) -> None:
+    import bpy
+
+    box = rig.cube("Box")
+    box.shape_key_add(name="Basis")
+    for kind in ("SUBSURF", "CLOTH", "NODES", "PARTICLE_SYSTEM", "HOOK"):
+        box.modifiers.new(kind, kind)
+    armature("Rig", "Arm").pose.bones["Arm"].constraints.new("ARMATURE").targets.new()
+    for kind in ("materials", "worlds", "cameras", "collections", "linestyles"):
+        getattr(bpy.data, kind).new("New")
+    bpy.data.images.new("New", 2, 2)
+    bpy.data.textures.new("New", "BLEND").use_color_ramp = True
+    read, closed = 0, {"brushes", "texts", "workspaces"}
+    for kind in rig.tool("file__overview")["counts"].keys() - closed:
+        try:
+            blocks = rig.tool("blender_data__list", kind=kind)["data"]
+        except WrongArgument:  # Of Blender's window.
+            continue
+        for block in blocks:
+            told: dict[str, Any] = {"next_offset": 0}
+            paths: list[str] = []
+            while (offset := told.get("next_offset")) is not None:
+                told = rig.tool(
+                    "blender_data__get_values",
+                    of=block["name"],
+                    kind=kind,
+                    offset=offset,
+                    limit=1000,
+                )
+                paths += [each["path"] for each in told["values"]]
+            assert len(paths) == len(set(paths)) == told["total"] > 0, (kind, block)
+            read += len(paths)
+    assert read > 1000

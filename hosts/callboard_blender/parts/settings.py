@@ -51,7 +51,8 @@ _RAW = (
     "file_suffix",
     "_handle",
     "_handle_tweak_storage",
-    "_identifier",
+    "identifier",
+    "name_display",
 )
 #: Maximum number of numbers in a value that isn't a custom property. Longer ones are data.
 _MOST_NUMBERS = 64
@@ -376,9 +377,9 @@ def _refuse_unknown_bone(owner: Any, key: str, name: str) -> None:
     if key == "parent_bone" and isinstance(owner, bpy.types.Object):
         target, whose = owner.parent, f"the parent of '{owner.name}'"
     elif key.endswith("subtarget"):
-        word = "focus_object" if key == "focus_subtarget" else key.replace("subtarget", "target")
-        target = getattr(owner, word, None)
-        whose = "its target" if target is None else f"'{target.name}'"
+        words = (key.replace("subtarget", word) for word in ("target", "object"))
+        target = next((at for word in words if (at := getattr(owner, word, None))), None)
+        whose = "its target, which isn't set," if target is None else f"'{target.name}'"
     else:
         return
     bones = target.data.bones if target and target.type == "ARMATURE" else {}
