@@ -223,6 +223,51 @@ def test_the_window_goes_on_while_a_still_is_rendered(
     done(client, "scene__create_primitive", kind="cube", name="After")
 
 
+#: The artist is at frame 7, and has moved what has keys.
+KEYED = """
+cube = bpy.data.objects["Cube"]
+for frame in (1, 201):
+    cube.location.x = frame
+    cube.keyframe_insert("location", frame=frame)
+for number in range(200):
+    other = bpy.data.objects.new("Other", cube.data)
+    bpy.context.scene.collection.objects.link(other)
+    other.parent = cube
+bpy.context.scene.frame_set(7)
+bpy.ops.wm.save_as_mainfile(filepath={path!r})
+bpy.context.view_layer.update()
+cube.location.y = 5
+"""
+KEPT = """
+cube = bpy.data.objects["Cube"]
+answer = [bpy.context.scene.frame_current, cube.location.y, bpy.data.is_dirty]
+"""
+
+
+@pytest.mark.parametrize("ends", ["whole", "cancelled"])
+def test_the_artist_stays_at_a_frame_while_others_are_read(
+    gui: Gui, client: FakeClient, ends: str
+) -> None:
+    gui.run(KEYED.format(path=str(gui.folder / "keyed.blend")))
+    before = gui.run(KEPT)
+    assert before[:2] == [7, 5]
+    points = [{"name": "Cube"}, {"name": "Camera"}]
+    asked = _Asked(gui, "blender_animation__sample", points=points, start=0, end=200, step=0.1)
+    seen = []
+    while not asked.answer:
+        seen.append(gui.run(KEPT))
+        if ends == "cancelled" and len(seen) == 2:
+            gui.run(CANCEL)
+    asked.wait()
+    assert seen == [before] * len(seen)
+    assert gui.run(KEPT) == before
+    if ends == "whole":
+        told = asked.answer["result"]["structuredContent"]
+        assert len(told["frames"]) == len(told["distances"]) == 2001
+    elif len(seen) > 2:
+        assert asked.answer["error"]["code"] == REFUSED_BY_ARTIST
+
+
 MODE = "answer = bpy.context.object.mode"
 #: A script that begins in the artist's mode and ends in another.
 IN_AND_OUT = """
