@@ -163,6 +163,7 @@ def test_what_cannot_be_set_says_why_and_stays(rig: Rig) -> None:
         "Rig", 'pose.bones["Arm"].constraints["IC"].mute', True
     )
     assert "use_backface_culling" in why("Foreign", "use_backface_cul.x", True, "materials")
+    assert "some that it has: hide_render" in why("Box", "hide_rendr", True)
     assert "must be one of" in why("Rig", 'pose.bones["Arm"].rotation_mode', "ABC")
     assert "start the path with data.bones" in why(
         "Rig", 'pose.bones["Arm"].bone.use_deform', False
@@ -299,7 +300,7 @@ def test_settings_of_an_override_last_or_are_refused(rig: Rig) -> None:
         why = refused(partial(rig.tool, "blender_data__set_values", **wrong))
         assert "in an override" in why or "an override keeps" in why
     asked = {f'{bone}.constraints["Limit Rotation"].mute': True, f"{bone}.rotation_mode": "XYZ"}
-    asked |= {f"{bone}.lock_location[1]": True, f'{bone}["mood"]': 0.5, '["note"]': 3}
+    asked |= {f'{bone}["mood"]': 0.5, '["note"]': 3}
     assert rig.tool("blender_data__set_values", of=path, values=asked)["verified"]
     file = rig.tool("scene__save_file", path=str(rig.folder / "shot.blend"))["path"]
     rig.tool("scene__open_file", path=file, discard_changes=True)

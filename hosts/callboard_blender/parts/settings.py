@@ -78,6 +78,9 @@ class BlockSettings:
         for path, value in values.items():
             place = place_of(block, path)
             refuse(place, path)
+            # A bare word that nothing has is more likely a slip than a new property.
+            if place.rna is None and not has_own(place) and not path.endswith('"]'):
+                raise unknown(path, place.owner, place.key)
             self.put(place, value, path)
         self.update(block)
 
