@@ -107,6 +107,8 @@ def _carriage(rig: Rig) -> Any:
     _instance("Rear", seat, _collection("Off", night.collection))
     bpy.data.collections["Off"].hide_render = True
     _instance("Idle", seat, rows).instance_type = "NONE"
+    for each in night.view_layers:
+        each.update()
     night.view_layers["beauty"].layer_collection.children["Bay"].exclude = True
     night.view_layers["matte"].layer_collection.children["Rows"].holdout = True
     return night
@@ -236,6 +238,8 @@ def test_the_switches_and_contents_of_every_collection_are_read(rig: Rig) -> Non
     assert every["Bay"]["hide_render"] is False
     layers = [(each["view_layer"], each["exclude"]) for each in every["Bay"]["view_layers"]]
     assert layers == [("beauty", True), ("matte", False)]
+    assert [each["in_renders"] for each in every["Bay"]["view_layers"]] == [False, True]
+    assert [each["in_renders"] for each in every["Off"]["view_layers"]] == [False, False]
     assert [each["holdout"] for each in every["Rows"]["view_layers"]] == [False, True]
     # The shown layer's switches are with the groups, even while one is excluded.
     hidden = _collection("Hidden")

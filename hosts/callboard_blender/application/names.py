@@ -42,6 +42,14 @@ def view_layer() -> bpy.types.ViewLayer:
     return bpy.context.view_layer or scene().view_layers[0]
 
 
+def top_collection(layer: bpy.types.ViewLayer) -> bpy.types.LayerCollection:
+    """Return the view layer's top collection. In Blender 5.2, a new scene's view layer has none
+    before its first update."""
+    if layer.layer_collection is None:
+        layer.update()
+    return layer.layer_collection
+
+
 class Listed:
     """The objects of one scene at the time they were listed."""
 

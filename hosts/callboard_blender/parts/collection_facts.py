@@ -9,6 +9,8 @@ from typing import Any
 import bpy
 
 from callboard.host import Json
+from callboard_blender.application.names import top_collection
+from callboard_blender.parts.object_faults import rendered_collections
 
 #: The switches of a collection in one view layer. The eye icon is ``hide_viewport``.
 _OF_LAYER = ("exclude", "hide_viewport", "holdout", "indirect_only")
@@ -38,9 +40,12 @@ def in_layers() -> Mapping[bpy.types.Collection, Sequence[Json]]:
     for shown in bpy.data.scenes:
         for layer in shown.view_layers:
             place = {"scene": shown.name_full, "view_layer": layer.name}
-            for each in _below(layer.layer_collection):
+            top = top_collection(layer)
+            rendered = {*rendered_collections(top)}
+            for each in _below(top):
                 entries = held.setdefault(each.collection, [])
-                entries.append({**place, **layer_switches(each)})
+                in_renders = {"in_renders": each.collection in rendered}
+                entries.append({**place, **layer_switches(each), **in_renders})
     return held
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import bpy
 
-from callboard_blender.application.names import scene, view_layer
+from callboard_blender.application.names import scene, top_collection, view_layer
 from callboard_blender.parts.curves import curves_of, drivers_of
 from callboard_blender.parts.data_blocks import nested
 from callboard_blender.parts.object_faults import RENDERED, rendered_collections
@@ -146,7 +146,7 @@ def members(collection: bpy.types.Collection) -> Iterator[bpy.types.Object]:
 
 
 def _alone(shown: bpy.types.Scene, layer: bpy.types.ViewLayer) -> Iterator[bpy.types.Object]:
-    for collection in rendered_collections(layer.layer_collection):
+    for collection in rendered_collections(top_collection(layer)):
         for obj in collection.objects:
             if not obj.hide_render and not _is_on_points(obj):
                 yield obj
