@@ -47,6 +47,7 @@ QUESTIONS: dict[str, tuple[str, ...]] = {
     "several copies in a row": ("array", "scene__duplicate"),
     "undo what you just did": ("scene__undo",),
     "rotate the sign 35 degrees about the world's vertical axis": ("blender_data__rotate",),
+    "how many chairs does the beauty layer render": ("blender_data__count_rendered",),
     # These thirty were written without looking at the recipes, which at that time answered most
     # of them, but not all.
     "how do I make an object follow a curve": ("FollowPath",),
