@@ -379,6 +379,15 @@ def test_two_materials_are_compared_by_all_their_settings(rig: Rig) -> None:
     }
     told = compared(pattern="*")
     assert (told["groups"], told["compared"], told["alone"]) == ([], 2, 2)
+    wood, copy = told["alone_are"]
+    assert wood == {"name": "Wood"}
+    assert (copy["name"], copy["original"], copy["differing"]) == ("Wood.001", "Wood", 4)
+    culling = {"what": "use_backface_culling", "first": False, "second": True}
+    assert culling in copy["differences"]
+    other.copy().name = "Lost.001"
+    told = compared(pattern="*.001")
+    (group,) = told["groups"]
+    assert (group["names"], group["original"]) == (["Lost.001", "Wood.001"], None)
     assert "itself" in refused(lambda: compared(name="Wood", other="Wood"))
 
 
@@ -430,6 +439,44 @@ def test_copies_of_all_kinds_are_identical_and_a_small_change_is_found(rig: Rig)
     assert "drivers and keys" in told["not_compared"][0]
     told = refused(lambda: compared("objects", part='modifiers["No"]', other=cube.name))
     assert "modifiers" in told
+
+
+def test_bones_are_compared_with_their_mirrored_ones(rig: Rig) -> None:
+    rigged = armature("Rig", "foot.L", "foot.R", "pole_knee.L", "pole_knee.R", "spine")
+    for side in "LR":
+        ik = rigged.pose.bones[f"foot.{side}"].constraints.new("IK")
+        ik.name, ik.target, ik.pole_target = f"Reach.{side}", rigged, rigged
+        ik.subtarget, ik.pole_subtarget = "spine", f"pole_knee.{side}"
+    asked: Any = {"kind": "objects", "name": "Rig", "part": 'pose.bones["foot.L"]'}
+    assert rig.tool("blender_data__compare", mirror=True, **asked)["identical"] is True
+    left = rigged.pose.bones["foot.L"].constraints[0]
+    left.pole_subtarget, left.mute = "pole_knee.R", True
+    told = rig.tool("blender_data__compare", mirror=True, **asked)
+    assert told["compared"] == [f'Rig: pose.bones["foot.{side}"]' for side in "LR"]
+    of = 'constraints["Reach.R"]'
+    side = {"first": "pole_knee.R", "second": "pole_knee.R", "expected": "pole_knee.L"}
+    assert told["differences"] == [
+        {"what": f"{of}.mute", "first": True, "second": False},
+        {"what": f"{of}.pole_subtarget", **side},
+    ]
+
+
+def test_comparing_bones_leaves_out_other_bones_of_their_collections(rig: Rig) -> None:
+    import bpy
+
+    if bpy.app.version < (4, 0):
+        return
+    rigged = armature("Rig", "foot.L", "foot.R", *(f"bone{at}" for at in range(20)))
+    collection = rigged.data.collections.new("DEF")
+    for bone in rigged.data.bones:
+        collection.assign(bone)
+    left, right = (f'data.bones["foot.{side}"]' for side in "LR")
+    asked: Any = {"kind": "objects", "name": "Rig", "part": left, "other_part": right}
+    told = rig.tool("blender_data__compare", **asked)
+    assert (told["differences"], told["values"] < 100) == ([], True)
+    collection.unassign(rigged.data.bones["foot.R"])
+    (only,) = rig.tool("blender_data__compare", **asked)["differences"]
+    assert only == {"what": "collections", "first": ["DEF"], "second": []}
 
 
 def test_the_users_of_node_groups_are_named(rig: Rig) -> None:

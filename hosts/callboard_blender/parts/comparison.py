@@ -3,8 +3,9 @@ names: settings, custom properties, nodes and links, drivers, and the geometry o
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from typing import Any
 
@@ -37,7 +38,10 @@ _BESIDE = {
     ),
     "Bone": "children select select_head select_tail vector",
     "Modifier": "execution_time persistent_uid show_expanded is_active is_override_data",
-    "Constraint": "show_expanded is_valid error_location error_rotation is_override_data",
+    # `enabled` is the opposite of `mute`.
+    "Constraint": "show_expanded is_valid error_location error_rotation is_override_data enabled",
+    # Each bone names its collections.
+    "BoneCollection": "bones bones_recursive child_number index is_expanded",
     "Node": (
         "location location_absolute width width_hidden height dimensions select hide parent color "
         "use_custom_color color_tag show_options show_preview show_texture internal_links interface"
@@ -76,9 +80,12 @@ _BESIDE = {
     "Library": "version",
 }
 #: What a pointer to one of these refers to is compared elsewhere.
-_ELSEWHERE = ("Node", "Bone", "PoseBone", "ShapeKey", "NodeTreeInterfacePanel")
+_ELSEWHERE = ("Node", "Bone", "PoseBone", "BoneCollection", "ShapeKey", "NodeTreeInterfacePanel")
 #: Lists whose order means nothing.
 _UNORDERED = ("nodes", "objects", "children", "vertex_groups", "bones")
+
+#: A name in a path.
+_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 #: The properties to read of each type, with their kinds.
 Known = dict[tuple[str, int], list[tuple[str, str]]]
@@ -143,6 +150,8 @@ class Contents:
             self._links(value, path.removesuffix("links"))
         elif kind == "COLLECTION" and isinstance(owner, bpy.types.ShapeKey) and _is_of_mesh(owner):
             self.values[path] = digest_of(value, "co", "f", 3)
+        elif key == "collections" and isinstance(owner, bpy.types.Bone):
+            self.values[path] = tuple(sorted(each.name for each in value))
         elif kind == "COLLECTION":
             self._entries(value, key, path)
         elif kind == "FLAGS":
@@ -241,17 +250,32 @@ class Contents:
         return self._known[at]
 
 
-def differences(first: Contents, second: Contents) -> Iterator[tuple[str, Any, Any]]:
+def differences(
+    first: Mapping[str, Any], second: Mapping[str, Any]
+) -> Iterator[tuple[str, Any, Any]]:
     """Yield the path of each value that isn't the same, with both values, None where there is
     none. Of what only one of them has, or which is of another type, only the type is told."""
     missing: tuple[str, ...] = ()
-    for path in dict.fromkeys((*first.values, *second.values)):
+    for path in dict.fromkeys((*first, *second)):
         if path.startswith(missing or ("\0",)):
             continue
-        one, other = first.values.get(path), second.values.get(path)
+        one, other = first.get(path), second.get(path)
         if repr(one) != repr(other):
             yield path, one, other
             missing = (*missing, f"{path}.", f"{path}[")
+
+
+def mirrored(value: Any) -> Any:
+    """Return a value or a path with the names in it flipped from left to right and back, as Blender
+    flips them: foot.L becomes foot.R."""
+    if isinstance(value, tuple):
+        return tuple(map(mirrored, value))
+    if not isinstance(value, str):
+        return value
+    if '"' in value:
+        return _QUOTED.sub(lambda match: f'"{bpy.utils.flip_name(match[1])}"', value)
+    name, bracket, library = value.partition(" [")
+    return f"{bpy.utils.flip_name(name)}{bracket}{library}"
 
 
 def contents_at(block: Any, path: str | None) -> Contents:

@@ -4,6 +4,7 @@ they name."""
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -31,6 +32,9 @@ NAMING = {
 }
 #: Collections whose datablocks belong to Blender's window, or don't have their own names.
 _NOT_NAMED = ("window_managers", "screens", "libraries", "shape_keys")
+
+#: A name that Blender made from another one that was taken.
+NUMBERED = re.compile(r"(.+)\.\d{3,}")
 
 
 class DataBlocks:
@@ -68,6 +72,16 @@ class DataBlocks:
         exact = [each for each in data if each.name_full == name]
         fitting = exact or [each for each in data if fnmatchcase(each.name_full, name)]
         return fitting or [self.find(kind, name)]
+
+    def original(self, kind: str, block: Any) -> Any:
+        """Return the datablock of the same library with the block's name, but without its number,
+        as Metal is for Metal.001, or None."""
+        name, library = block.name, block.library.filepath if block.library else None
+        while match := NUMBERED.fullmatch(name):
+            name = match[1]
+            if (original := self.of(kind).get((name, library))) is not None:
+                return original
+        return None
 
     def rename(self, kind: str, name: str, new_name: str) -> str:
         if kind == "objects":

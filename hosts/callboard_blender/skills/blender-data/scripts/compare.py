@@ -11,7 +11,15 @@ from typing import Any
 from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import in_slices
-from callboard_blender.parts.comparison import Contents, Known, both_shown, contents_at, differences
+from callboard_blender.parts.comparison import (
+    Contents,
+    Known,
+    both_shown,
+    contents_at,
+    differences,
+    mirrored,
+)
+from callboard_blender.parts.data_blocks import NUMBERED
 
 #: Maximum number of names in one group, and of things that aren't compared.
 _MOST, _MOST_LEFT = 200, 20
@@ -24,75 +32,117 @@ def compare(
     other: str | None = None,
     part: str | None = None,
     other_part: str | None = None,
+    mirror: bool = False,
     pattern: str | None = None,
     offset: int = 0,
     limit: int = 100,
 ) -> Generator[None, None, Json]:
     blocks = ctx.port("structure").blocks
     if pattern is not None:
-        if name or other or part or other_part:
+        if name or other or part or other_part or mirror:
             raise WrongArgument("give either pattern, or name and other")
         fitting = [each for each in blocks.of(kind) if fnmatchcase(each.name_full, pattern)]
-        return (yield from in_slices(_grouped(fitting, offset, limit)))
+        return (yield from in_slices(_grouped(blocks, kind, fitting, offset, limit)))
+    if mirror and name and not (other or other_part):
+        other, other_part = (name, mirrored(part)) if part else (mirrored(name), None)
     if name is None or (other is None and other_part is None):
         raise WrongArgument("give name and other, or pattern to compare all that fit it")
     pair = [(name, part), (other or name, other_part or part)]
     if pair[0] == pair[1]:
         raise WrongArgument(f"'{name}' would be compared with itself")
     first, second = (contents_at(blocks.find(kind, each), at) for each, at in pair)
-    differing = [*differences(first, second)]
+    wanted = _mirrored(first.values) if mirror else first.values
+    was = dict(zip(wanted, first.values.values(), strict=True))
+    differing = [*differences(wanted, second.values)]
     left = sorted({*first.left, *second.left})
     answer: Json = {
         "compared": [f"{each}: {at}" if at else each for each, at in pair],
         "identical": _identical(differing, left),
         "values": len(first.values),
         "differences": [
-            {
-                "what": path or "type",
-                **dict(zip(("first", "second"), both_shown(*two), strict=True)),
-            }
-            for path, *two in differing[offset : offset + limit]
+            _difference(path, was.get(path), other_value, expected)
+            for path, expected, other_value in differing[offset : offset + limit]
         ],
         "total": len(differing),
     }
     return {**answer, "not_compared": left[:_MOST_LEFT]} if left else answer
 
 
-def _grouped(fitting: Any, offset: int, limit: int) -> Generator[None, None, Json]:
-    """Return the groups of equal datablocks. Only what may be equal is read as a whole."""
+def _mirrored(values: dict[str, Any]) -> dict[str, Any]:
+    flipped = {mirrored(path): mirrored(each) for path, each in values.items()}
+    if len(flipped) < len(values):
+        raise WrongArgument("two of its parts have the same name when mirrored; leave mirror out")
+    return flipped
+
+
+def _difference(path: str, one: Any, other: Any, expected: Any) -> Json:
+    told = dict(zip(("first", "second"), both_shown(one, other), strict=True))
+    # What both have in common is wrong if it names a side.
+    more = {"expected": both_shown(expected, other)[0]} if repr(expected) != repr(one) else {}
+    return {"what": path or "type", **told, **more}
+
+
+def _grouped(
+    blocks: Any, kind: str, fitting: Any, offset: int, limit: int
+) -> Generator[None, None, Json]:
+    """Return the groups of equal datablocks, and those that equal no other one. Only what may be
+    equal, or is numbered like a copy, is read as a whole."""
     rough: defaultdict[Any, Any] = defaultdict(list)
     for each in fitting:
         with suppress(ReferenceError):  # The datablock may have been removed by now.
             rough[_rough(each)].append(each)
         yield
-    alike: defaultdict[bytes, Any] = defaultdict(list)
-    left: dict[bytes, Any] = {}
+    alike: defaultdict[Any, Any] = defaultdict(list)
+    left: dict[Any, Any] = {}
     known: Known = {}
     for several in rough.values():
-        for each in several if len(several) > 1 else ():
+        for each in several:
             with suppress(ReferenceError):
-                contents = Contents(each, known)
-                digest = contents.digest()
-                alike[digest].append(each.name_full)
-                left[digest] = contents.left[:_MOST_LEFT]
+                digest: Any = each.name_full
+                if len(several) > 1:
+                    contents = Contents(each, known)
+                    digest = contents.digest()
+                    left[digest] = contents.left[:_MOST_LEFT]
+                alike[digest].append((each.name_full, each))
             yield
-    groups = [
-        {
-            "names": sorted(names, key=lambda one: (len(one), one))[:_MOST],
-            "count": len(names),
-            "identical": _identical([], left[digest]),
-            **({"not_compared": left[digest]} if left[digest] else {}),
-        }
-        for digest, names in alike.items()
-        if len(names) > 1
-    ]
+    groups, alone = [], []
+    for digest, equal in alike.items():
+        equal.sort(key=lambda one: (len(one[0]), one[0]))
+        names, told = [name for name, _ in equal], {}
+        with suppress(ReferenceError):
+            told = _beside_original(blocks, kind, equal[0][1], names, known)
+        if len(names) == 1:
+            alone.append({"name": names[0], **told})
+        else:
+            groups.append({**_group(names, left[digest]), **told})
+        yield
     groups.sort(key=lambda one: (-one["count"], one["names"]))
     return {
         "groups": groups[offset : offset + limit],
         "total": len(groups),
         "compared": len(fitting),
-        "alone": len(fitting) - sum(each["count"] for each in groups),
+        "alone": len(alone),
+        "alone_are": alone[:_MOST],
     }
+
+
+def _group(names: Any, left: Any) -> Json:
+    told = {"names": names[:_MOST], "count": len(names), "identical": _identical([], left)}
+    return {**told, "not_compared": left} if left else told
+
+
+def _beside_original(blocks: Any, kind: str, each: Any, names: Any, known: Known) -> Json:
+    """Return how what is named like a copy differs from what it is named after."""
+    if not NUMBERED.fullmatch(each.name):
+        return {}
+    original = blocks.original(kind, each)
+    if original is None:
+        return {"original": None}
+    if original.name_full in names:
+        return {}
+    differing = [*differences(Contents(original, known).values, Contents(each, known).values)]
+    told = [_difference(path, one, other, one) for path, one, other in differing[:_MOST_LEFT]]
+    return {"original": original.name_full, "differences": told, "differing": len(differing)}
 
 
 def _rough(block: Any) -> Any:

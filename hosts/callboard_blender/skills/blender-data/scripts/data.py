@@ -305,9 +305,9 @@ def _differs(blocks: Any, kind: str, names: Sequence[str], kept: Any) -> Iterato
     """Yield ``{of, what, was, now}`` for each value that will differ where the named datablocks are
     replaced by ``kept``."""
     known: Known = {}
-    after = Contents(kept, known)
+    after = Contents(kept, known).values
     for name in dict.fromkeys(names):
-        for path, *both in differences(Contents(blocks.find(kind, name), known), after):
+        for path, *both in differences(Contents(blocks.find(kind, name), known).values, after):
             was, now = both_shown(*both)
             yield {"of": name, "what": path or "type", "was": was, "now": now}
 
