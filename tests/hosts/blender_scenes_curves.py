@@ -486,6 +486,29 @@ def test_one_channel_is_keyed_alone(rig: Rig) -> None:
     )
     assert _points(rig, "Rig", bones=["Hand"], curves=[hand], end=9)[hand][0][:2] == (5, 2)
     assert near([_points(rig, "Rig", bones=["Arm"])[hand.replace("Hand", "Arm")][0][1]], [0.5])
+    box.shape_key_add(name="Basis")
+    box.shape_key_add(name="Smile")
+    box["mood"] = 0.5
+    paint = bpy.data.materials.new("Paint")
+    if paint.node_tree is None:
+        paint.use_nodes = True
+    for curve, more in (
+        ('data.shape_keys.key_blocks["Smile"].value', {"of": "Box"}),
+        ('["mood"]', {"of": "Box"}),
+        (
+            'node_tree.nodes["Principled BSDF"].inputs["Roughness"].default_value',
+            {"of": "Paint", "kind": "materials"},
+        ),
+    ):
+        told = rig.tool(
+            "blender_animation__set_curve_keys",
+            curve=curve,
+            keys=[{"frame": 2, "value": 0.75}],
+            **more,
+        )
+        assert (told["total"], told["verified"]) == (1, True), told
+    bpy.context.scene.frame_set(2)
+    assert near([box.data.shape_keys.key_blocks["Smile"].value, box["mood"]], [0.75, 0.75])
     box.driver_add("location", 0)
     asked = {"of": "Box", "curve": "location[0]", "keys": keys}
     assert "driver" in refused(lambda: rig.tool("blender_animation__set_curve_keys", **asked))

@@ -42,15 +42,15 @@ class CurveKeys:
             elif each.library is not None:
                 raise HostError(f"'{each.name_full}' comes from another file; change it there")
         inner, index = indexed(owner, inner, path)
-        place = (inner, index or 0)
-        if any((each.data_path, each.array_index) == place for each in drivers_of(owner)):
+        place = (_plain(owner, inner), index or 0)
+        if _at(owner, drivers_of(owner), place) is not None:
             raise HostError(f"a driver sets '{path}', so keys have no effect; remove it first")
         self._changes.touch()
         own_action(owner)
-        curve = _curve(owner, place)
+        curve = _at(owner, curves_of(owner), place)
         if curve is None:
             self._begin(owner, inner, index, keys[0]["frame"])
-            curve = _curve(owner, place)
+            curve = _at(owner, curves_of(owner), place)
         if curve is None or curve.lock:
             raise HostError(f"the curve of '{path}' is locked; ask the artist to unlock it")
         for each in keys:
@@ -92,6 +92,15 @@ def keys_json(curve: Any, start: float, end: float) -> list[Json]:
     ]
 
 
-def _curve(owner: Any, place: tuple[str, int]) -> Any:
-    curves = curves_of(owner)
-    return next((each for each in curves if (each.data_path, each.array_index) == place), None)
+def _at(owner: Any, curves: Sequence[Any], place: tuple[str, int]) -> Any:
+    fitting = (each for each in curves if each.array_index == place[1])
+    return next((each for each in fitting if _plain(owner, each.data_path) == place[0]), None)
+
+
+def _plain(owner: Any, path: str) -> str:
+    """Return the path as Blender writes it, which numbers the inputs of nodes in place of their
+    names."""
+    try:
+        return str(owner.path_resolve(path, False).path_from_id())
+    except (AttributeError, ValueError):
+        return path
