@@ -70,6 +70,9 @@ def test_linked_data_is_found_by_the_names_that_tools_give_it(rig: Rig) -> None:
         why = refused(lambda k=key, w=word: rig.tool("scene__find", **{k: w}))  # type: ignore[misc]
         assert f"nothing in this file is named '{word}'" in why
     assert "nearest: Seat" in why
+    for word in ("Cushion", "Cushion [seats.blend]"):
+        why = refused(lambda w=word: rig.tool("scene__find", used_by=w))  # type: ignore[misc]
+        assert f"in no scene of this file, but in '{SEAT}', which instances may show" in why
     bpy.context.scene.collection.objects.link(bpy.data.objects["Cushion"])
     cushion = bpy.data.objects["Cushion"].name_full
     for tool in ("scene__find", "scene__list_objects"):

@@ -227,6 +227,17 @@ def _elsewhere(name: str) -> NotInThisScene | None:
             " removes them."
         )
         return NotInThisScene(name, why)
+    linked = (each for each in bpy.data.objects if each.library is not None)
+    named = next((each for each in linked if name in (each.name_full, each.name)), None)
+    if named is not None:
+        inside = ", ".join(f"'{each.name_full}'" for each in named.users_collection)
+        why = f"'{named.name_full}' is linked, and in no scene of this file"
+        why += f", but in {inside}, which instances may show" if inside else ""
+        return NotInThisScene(
+            name,
+            f"{why}. blender_data__get_values reads such objects, and blender_data__count_rendered"
+            " counts their instances.",
+        )
     return None
 
 
