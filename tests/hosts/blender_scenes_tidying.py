@@ -348,6 +348,33 @@ def test_a_replacement_says_how_what_it_replaces_was_different(rig: Rig) -> None
     assert only["what"].endswith('inputs["Amount"].default_value')
 
 
+def test_identical_copies_are_merged_at_once_and_others_stay(rig: Rig) -> None:
+    import bpy
+
+    made = ("Wood", "Wood.001", "Wood.002", "Wood.001.001", "Iron", "Iron.001", "Lost.001")
+    for name in made:
+        _weathered(name, 0.4 if name == "Wood.002" else 0.7)
+        rig.cube(f"Box {name}").data.materials.append(bpy.data.materials[name])
+    asked: Any = {"kind": "materials", "names": ["*.0*"], "only_identical": True}
+    told = rig.tool("blender_data__replace", **asked)
+    assert sorted(told["removed"]) == ["Iron.001", "Wood.001", "Wood.001.001"]
+    users = {bpy.data.objects[f"Box {name}"].data.name for name in told["removed"]}
+    assert set(told["changed"]) == users
+    kept = {each["name"]: each["why"] for each in told["kept"]}
+    assert (sorted(kept), told["kept_count"]) == (["Lost.001", "Wood.002"], 2)
+    assert "differs from 'Wood' in node_tree.nodes" in kept["Wood.002"]
+    assert bpy.data.objects["Box Wood.001.001"].data.materials[0].name == "Wood"
+    assert bpy.data.objects["Box Iron.001"].data.materials[0].name == "Iron"
+    merged = rig.call.undo_id
+    told = rig.tool("blender_data__replace", **{**asked, "names": ["Wood.*"]})
+    assert (told["removed"], told["changed"]) == ([], [])
+    assert merged is not None
+    assert rig.host.undo.undo(merged) is True
+    assert set(made) <= set(bpy.data.materials.keys())
+    why = refused(lambda: rig.tool("blender_data__replace", kind="materials", names=["Wood"]))
+    assert "give by" in why
+
+
 def test_two_materials_are_compared_by_all_their_settings(rig: Rig) -> None:
     import bpy
 

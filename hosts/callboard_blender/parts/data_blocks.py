@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -97,34 +97,35 @@ class DataBlocks:
         forget()
         return str(block.name_full)
 
-    def replace(self, kind: str, names: Sequence[str], by: str) -> list[str]:
-        """Use the datablock ``by`` wherever the datablocks in ``names`` are used. Then remove the
-        replaced datablocks that belong to this file, and return their names."""
-        kept = self.find(kind, by)
-        replaced = [self.find(kind, name) for name in dict.fromkeys(names)]
-        if kept in replaced:
-            raise WrongArgument(f"'{by}' can't replace itself")
-        if kind == "node_groups":
-            for each in replaced:
-                if each.bl_idname != kept.bl_idname:
-                    raise HostError(f"'{each.name}' and '{by}' are node groups of different kinds")
-                if each in nested(kept):
-                    raise HostError(f"'{each.name}' is inside '{by}', so '{by}' can't replace it")
+    def replace(self, kind: str, by: Mapping[str, str]) -> tuple[list[str], list[str]]:
+        """Wherever the datablocks that are the keys of ``by`` are used, use those that it names
+        instead. Then remove the replaced datablocks that belong to this file. Return their names,
+        and the names of what used them."""
+        kept = {self.find(kind, name): self.find(kind, other) for name, other in by.items()}
+        for each, other in kept.items():
+            if other in kept:
+                raise WrongArgument(f"'{other.name_full}' can't replace itself")
+            if kind == "node_groups":
+                _refuse_group(each, other)
+        using = bpy.data.user_map(subset=set(kept))
+        users = {one for each in using.values() for one in each} - kept.keys()
         self._changes.touch()
-        for each in replaced:
-            each.user_remap(kept)
-        users = bpy.data.user_map(subset=set(replaced))
-        for each in replaced:
-            if left := users.get(each):
+        for each, other in kept.items():
+            each.user_remap(other)
+        still = bpy.data.user_map(subset=set(kept))
+        for each in kept:
+            if left := still.get(each):
                 who = ", ".join(sorted(one.name_full for one in left)[:5])
                 raise HostError(
                     f"'{each.name_full}' is still used by {who}, which is in another file"
                 )
-        removed = [each for each in replaced if each.library is None]
+        now = bpy.data.user_map(subset=set(kept.values()))
+        changed = sorted({one.name_full for each in now.values() for one in users & each})
+        removed = [each for each in kept if each.library is None]
         gone = [each.name_full for each in removed]
         bpy.data.batch_remove(removed)
         self._changed()
-        return gone
+        return gone, changed
 
     def set_file(self, path: str, to: str | None) -> tuple[list[str], str]:
         """Replace this path with ``to`` wherever a datablock names it. If ``to`` is None, make the
@@ -233,6 +234,14 @@ def drivers() -> Iterator[tuple[Any, Any] | None]:
 def _refuse_linked(block: bpy.types.ID) -> None:
     if block.library is not None:
         raise HostError(f"'{block.name_full}' is linked from another file; rename it there")
+
+
+def _refuse_group(each: Any, by: Any) -> None:
+    """Raise HostError if one node group can't replace another."""
+    if each.bl_idname != by.bl_idname:
+        raise HostError(f"'{each.name}' and '{by.name}' are node groups of different kinds")
+    if each in nested(by):
+        raise HostError(f"'{each.name}' is inside '{by.name}', so '{by.name}' can't replace it")
 
 
 def nested(tree: Any) -> set[Any]:
