@@ -16,13 +16,10 @@ from callboard.host import nearest_names
 
 _STEP = re.compile(r'(?:(?:^|\.)([A-Za-z_]\w*)|\["([^"\\]{1,255})"\]|\[(\d{1,5})\])')
 _NODES = "blender_nodes__read and blender_nodes__set read and set nodes"
-_KEYS = "blender_animation__list_curves and animation__list_keys read curves"
 #: Names that lead to what other tools set, with what to do instead.
 _TOOLS = {
     "drivers": "blender_data__list_drivers and blender_data__set_driver read and set drivers",
-    "fcurves": _KEYS,
-    "groups": _KEYS,
-    "layers": _KEYS,
+    "fcurves": "blender_animation__list_curves and animation__list_keys read curves",
     "nodes": _NODES,
     "links": _NODES,
     "interface": _NODES,
@@ -113,13 +110,14 @@ def place_of(block: bpy.types.ID, path: str) -> Place:
     return place if index is None else _component(place, index, path)
 
 
-def paths_of(block: bpy.types.ID) -> Iterator[str]:
-    """Yield the path of each setting: first the datablock's own, then those of its parts."""
+def settings_of(block: bpy.types.ID, start: str = "") -> Iterator[tuple[str, Place]]:
+    """Yield the path and the location of each setting: first the datablock's own, then those of its
+    parts. Parts without settings whose paths begin with ``start``, in lower case, are left out."""
     blocks = list(_blocks(block))
     for before, each in blocks:
-        yield from _own(each, before)
+        yield from _own(each, before, "")
     for before, each in blocks:
-        yield from _of_parts(each, before, "", _DEEPEST)
+        yield from _of_parts(each, before, "", start, _DEEPEST)
 
 
 def is_setting(prop: Any) -> bool:
@@ -191,12 +189,17 @@ def _is_within(owner: Any, word: str, inner: Any) -> bool:
     return word in _WITHIN and isinstance(owner, bpy.types.ID) and not inner.is_embedded_data
 
 
-def _own(owner: Any, before: str) -> Iterator[str]:
+def _own(owner: Any, before: str, walked: str) -> Iterator[tuple[str, Place]]:
+    """Yield the owner's own settings. ``before`` leads to its datablock, and ``walked`` from there
+    to the owner."""
     for prop in filter(is_setting, owner.bl_rna.properties):
-        yield f"{before}{prop.identifier}"
+        path = f"{walked}.{prop.identifier}".removeprefix(".")
+        yield f"{before}{path}", Place(owner, prop.identifier, prop, path)
     for key, value in _customs(owner).items():
         if _simple(value) and _nameable(key) and key not in owner.bl_rna.properties:
-            yield f'{before.removesuffix(".")}["{key}"]'
+            path = f'{walked}["{key}"]'
+            start = before if walked else before.removesuffix(".")
+            yield f"{start}{path}", Place(owner, key, None, path)
 
 
 def _customs(owner: Any) -> dict[str, Any]:
@@ -208,9 +211,10 @@ def _customs(owner: Any) -> dict[str, Any]:
         return {}
 
 
-def _of_parts(owner: Any, before: str, walked: str, depth: int) -> Iterator[str]:
-    """Yield the paths of the settings of what is inside the owner. ``before`` leads to its
-    datablock, and ``walked`` from there to the owner."""
+def _of_parts(
+    owner: Any, before: str, walked: str, start: str, depth: int
+) -> Iterator[tuple[str, Place]]:
+    """Yield the settings of what is inside the owner."""
     for prop in owner.bl_rna.properties if depth else ():
         word = prop.identifier
         named = word in _BARRED or word in _TOOLS
@@ -223,10 +227,13 @@ def _of_parts(owner: Any, before: str, walked: str, depth: int) -> Iterator[str]
         else:
             parts = {f"{step}{key}": each for key, each in _entries(owner, prop)}
         for path, inner in parts.items():
+            led = f"{before}{path}".lower()
+            if not (led.startswith(start) or start.startswith(led)):
+                continue
             # Many lists and properties lead to what another path leads to, such as a bone's parent.
             if inner.id_data == owner.id_data and _path(inner) in (None, path):
-                yield from _own(inner, f"{before}{path}.")
-                yield from _of_parts(inner, before, path, depth - 1)
+                yield from _own(inner, before, path)
+                yield from _of_parts(inner, before, path, start, depth - 1)
 
 
 def _entries(owner: Any, prop: Any) -> Iterator[tuple[str, Any]]:

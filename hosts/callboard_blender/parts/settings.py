@@ -75,14 +75,17 @@ class BlockSettings:
         return self._blocks.find(kind, name)
 
     def set(self, block: bpy.types.ID, values: Mapping[str, Any]) -> None:
+        """Set the values, by their paths. Raises HostError when one can't be set."""
+        holders = {block}
         for path, value in values.items():
             place = place_of(block, path)
+            holders.add(place.holder)
             refuse(place, path)
             # A bare word that nothing has is more likely a slip than a new property.
             if place.rna is None and not has_own(place) and not path.endswith('"]'):
                 raise unknown(path, place.owner, place.key)
             self.put(place, value, path)
-        self.update(block)
+        self.update(*holders)
 
     def put(self, place: Place, value: Any, path: str) -> None:
         """Set the value. Raises HostError when it doesn't fit."""
@@ -112,8 +115,10 @@ class BlockSettings:
                 "set a whole number"
             )
 
-    def update(self, block: bpy.types.ID) -> None:
-        block.update_tag()
+    def update(self, *changed: bpy.types.ID) -> None:
+        """Have Blender evaluate these datablocks."""
+        for each in changed:
+            each.update_tag()
         view_layer().update()
         forget()
 

@@ -12,7 +12,7 @@ from callboard_blender.application.linked_data import refuse_linked_data
 from callboard_blender.application.names import find
 from callboard_blender.parts.copies import own_data
 from callboard_blender.parts.data_blocks import DataBlocks
-from callboard_blender.parts.setting_paths import has_own, paths_of, place_of
+from callboard_blender.parts.setting_paths import has_own, place_of, settings_of
 from callboard_blender.parts.settings import (
     BlockSettings,
     determined,
@@ -32,7 +32,8 @@ class BlenderAttributes:
 
     def names(self, name: str) -> list[str]:
         return [
-            bare[1] if (bare := _BARE.fullmatch(path)) else path for path in paths_of(find(name))
+            bare[1] if (bare := _BARE.fullmatch(path)) else path
+            for path, _ in settings_of(find(name))
         ]
 
     def get(self, name: str, attribute: str) -> Json:

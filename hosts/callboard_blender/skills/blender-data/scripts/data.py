@@ -21,7 +21,7 @@ from callboard_blender.parts.driver_trial import tried
 from callboard_blender.parts.drivers import driver_json, drives_of
 from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
 from callboard_blender.parts.property_values import plain
-from callboard_blender.parts.setting_paths import paths_of, place_of
+from callboard_blender.parts.setting_paths import place_of, settings_of
 from callboard_blender.parts.settings import (
     choices_json,
     determined,
@@ -169,31 +169,27 @@ def get_values(
     differs: bool = False,
     offset: int = 0,
     limit: int = 100,
-) -> Generator[None, None, Json]:
+) -> Json:
     block = ctx.port("structure").values.block(kind, of)
     told: Json = {"of": block.name_full, "kind": kind}
     if block.library is not None:
         told["library"] = block.library.filepath
-    if not re.search(r"[*?]", pattern):
+    start = re.split(r"[*?]", pattern.lower())[0]
+    if start == pattern.lower():
         return {**told, "values": [_setting(block, pattern)], "total": 1}
     # Brackets are part of a path, as in modifiers["Bevel"].width.
     fits = re.compile(translate(pattern.lower().replace("[", "[[]"))).match
-    page: Any = []
-
-    def read() -> Generator[None, None, int]:
-        total = 0
-        for path in paths_of(block):
-            place = place_of(block, path) if fits(path.lower()) else None
-            if place is not None and not (refusal(place) or (differs and is_default(place))):
-                if offset <= total < offset + limit:
-                    page.append(_setting(block, path))
-                total += 1
-            yield
-        return total
-
-    total = yield from in_slices(read())
-    more = {"next_offset": offset + limit} if offset + limit < total else {}
-    return {**told, "values": page, "total": total, **more}
+    fitting = [
+        path
+        for path, place in settings_of(block, start)
+        if fits(path.lower()) and not (refusal(place) or (differs and is_default(place)))
+    ]
+    end = offset + limit
+    told |= {
+        "values": [_setting(block, path) for path in fitting[offset:end]],
+        "total": len(fitting),
+    }
+    return {**told, "next_offset": end} if end < len(fitting) else told
 
 
 def set_values(ctx: Any, of: str, values: Json, kind: str = "objects") -> Json:
@@ -235,6 +231,8 @@ def _setting(block: Any, path: str) -> Json:
 def _as_asked(asked: Any, entry: Json) -> bool:
     now = entry["value"]
     if isinstance(now, Sequence) and not isinstance(now, str):
+        if not isinstance(asked, Sequence):
+            return False
         same = now == asked[:_FEW] or (entry["type"] == "enum" and now == sorted(asked))
         return same or (_numbers(asked) and alike(asked[:_FEW], now))
     # The name of linked data may be given without its library.
