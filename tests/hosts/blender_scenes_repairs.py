@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hosts.blender_scenes import Rig, add_bones, near, refused
+from hosts.blender_scenes import Rig, add_bones, armature, near, refused
 
 
 def _object(name: str, data: Any = None, scene: Any = None) -> Any:
@@ -123,7 +123,7 @@ def test_a_driver_without_effect_is_not_said_to_work(rig: Rig) -> None:
     asked = {"of": "Door", "drives": "rotation_euler[2]"}
     told = rig.tool("blender_data__set_driver", **asked, formula="open * 4")
     assert told["verified"] is False
-    assert told["doubt"] == "the driver of 'rotation_euler' is muted"
+    assert told["doubt"] == "the driver of 'rotation_euler[2]' is muted"
     assert (told["driver"]["valid"], told["driver"]["works"]) == (True, False)
     listed = rig.tool("blender_data__list_drivers", idle=True)
     assert (listed["broken"], listed["idle"]) == (0, 1)
@@ -151,6 +151,36 @@ def test_a_driver_without_effect_is_not_said_to_work(rig: Rig) -> None:
         "the modifier 'Bevel' is switched off",
         "the constraint 'Limit Location' is muted",
     }
+
+
+def test_every_reason_why_a_driver_does_nothing_is_told(rig: Rig) -> None:
+    door, handle = rig.cube("Door"), rig.cube("Handle")
+    handle["open_rear"] = 0.5
+    rigged = armature("Rig", "Arm")
+    driver = _driven(door, handle, '["open"]')
+    more = driver.variables.new()
+    more.name, more.targets[0].id = "arm", rigged
+    more.targets[0].data_path = 'pose.bones["Armm"].location.x'
+    driver.variables.new().name = "lost"
+    door.animation_data.drivers[0].mute = True
+    (listed,) = rig.tool("blender_data__list_drivers")["drivers"]
+    assert listed["why"].split("; ") == [
+        "'Handle' has no '[\"open\"]', which drives 'rotation_euler[2]'"
+        ' (did you mean ["open_rear"]?)',
+        "'Rig' has no 'pose.bones[\"Armm\"].location.x', which drives 'rotation_euler[2]'"
+        ' (did you mean pose.bones["Arm"].location.x?)',
+        "the variable 'lost' of the driver of 'rotation_euler[2]' has no target",
+        "the driver of 'rotation_euler[2]' is muted",
+    ]
+    bevel = door.modifiers.new("Bevel", "BEVEL")
+    bevel.driver_add("width").driver.expression = "frame"
+    bevel.name = "Round"
+    door.driver_remove("rotation_euler")
+    door.animation_data.drivers[0].data_path = 'modifiers["Bevl"].width'
+    (listed,) = rig.tool("blender_data__list_drivers")["drivers"]
+    assert listed["why"].startswith("'modifiers[\"Bevl\"].width[0]' is driven, but isn't there")
+    (fault,) = rig.tool("check__run", rules=["broken_drivers"])["findings"]
+    assert (fault["severity"], fault["why"]) == ("error", listed["why"])
 
 
 def test_broken_drivers_of_scenes_that_were_never_shown_are_found(rig: Rig) -> None:

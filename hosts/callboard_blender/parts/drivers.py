@@ -7,6 +7,8 @@ import ast
 import builtins
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from difflib import get_close_matches
 from typing import Any
 
 import bpy
@@ -21,23 +23,25 @@ _SWITCHED = (
     r'((?:pose\.bones\["(?:[^"\\]|\\.)*"\]\.)?'
     r'(?:modifiers|constraints|key_blocks|nodes)\["(?:[^"\\]|\\.)*"\])\.?(.*)$'
 )
+#: One step of a path: a property, a name in a list or of a custom property, or a number.
+_STEP = re.compile(r'\.?([A-Za-z_]\w*)|\["([^"\\]*)"\]|\[\d+\]')
 #: What switches it off. A driver of that has an effect.
 _SWITCHES = ("mute", "enabled", "show_viewport", "show_render")
 
 
 def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
     """Return a description of what the driver drives and what it reads. ``valid`` is false if it is
-    broken, ``works`` is false if it has no effect, broken or not, and ``why`` says why. ``owner``
-    is the datablock in the file that the driver belongs to."""
+    broken, ``works`` is false if it has no effect, broken or not, and ``why`` says
+    every reason. ``owner`` is the datablock in the file that the driver belongs to."""
     driver, broken = curve.driver, why_broken(curve)
-    why = [broken] if broken else why_idle(curve)
+    why = [*broken, *why_idle(curve)]
     targets = [target for each in driver.variables for target in each.targets]
     entry: Json = {
         "of": owner.name_full,
         "drives": drives_of(curve),
         "type": driver.type.lower(),
         "expression": driver.expression,
-        "valid": broken is None,
+        "valid": not broken,
         "works": not why,
         "variables": [
             {"name": each.name, "reads": [_reads(each, target) for target in each.targets]}
@@ -67,29 +71,34 @@ def _reads(variable: Any, target: Any) -> str:
     return f"{of}{bone}: {channel.lower()}"
 
 
-def why_broken(curve: Any) -> str | None:
-    """Return why the driver doesn't work, or None."""
-    drives, driver = curve.data_path, curve.driver
+def why_broken(curve: Any) -> list[str]:
+    """Return every reason why the driver doesn't work."""
+    drives, driver, why = drives_of(curve), curve.driver, []
     # Blender only judges drivers of scenes that have been evaluated.
-    if not curve.is_valid or not has(curve.id_data, drives):
-        return f"'{drives}' is driven, but isn't there"
+    if not curve.is_valid or not has(curve.id_data, curve.data_path):
+        meant = _meant(curve.id_data, curve.data_path)
+        why.append(f"'{drives}' is driven, but isn't there{meant}")
     for variable in driver.variables:
         for target in variable.targets if variable.type != "CONTEXT_PROP" else ():
             if target.id is None:
-                return f"the variable '{variable.name}' of the driver of '{drives}' has no target"
-            if variable.type == "SINGLE_PROP" and not resolves(target):
-                return f"'{target.id.name}' has no '{target.data_path}', which drives '{drives}'"
+                why.append(
+                    f"the variable '{variable.name}' of the driver of '{drives}' has no target"
+                )
+            elif variable.type == "SINGLE_PROP" and not resolves(target):
+                meant = _meant(target.id, target.data_path)
+                lacks = f"'{target.id.name}' has no '{target.data_path}'"
+                why.append(f"{lacks}, which drives '{drives}'{meant}")
     if driver.type == "SCRIPTED" and (unknown := _unknown(driver)):
-        return f"the expression of the driver of '{drives}' {unknown}: {driver.expression}"
-    if not driver.is_valid:
-        why = f": {driver.expression}" if driver.type == "SCRIPTED" else ""
-        return f"the driver of '{drives}' doesn't work{why}"
-    return None
+        why.append(f"the expression of the driver of '{drives}' {unknown}: {driver.expression}")
+    if not (why or driver.is_valid):
+        expression = f": {driver.expression}" if driver.type == "SCRIPTED" else ""
+        why.append(f"the driver of '{drives}' doesn't work{expression}")
+    return why
 
 
 def why_idle(curve: Any) -> list[str]:
-    """Return every reason why a driver that isn't broken has no effect."""
-    muted = [f"the driver of '{curve.data_path}' is muted"] if curve.mute else []
+    """Return every reason why a driver has no effect, even if it isn't broken."""
+    muted = [f"the driver of '{drives_of(curve)}' is muted"] if curve.mute else []
     return [*muted, *_switched_off(curve.id_data, curve.data_path)]
 
 
@@ -97,7 +106,7 @@ def _switched_off(owner: bpy.types.ID, path: str) -> Iterator[str]:
     """Yield why what the driver changes is switched off: a modifier, constraint, shape key or
     node."""
     match = re.match(_SWITCHED, path)
-    if match is None or match[2] in _SWITCHES:
+    if match is None or match[2] in _SWITCHES or not has(owner, match[1]):
         return
     inside = owner.path_resolve(match[1])
     if isinstance(inside, bpy.types.Modifier):
@@ -116,6 +125,26 @@ def _switched_off(owner: bpy.types.ID, path: str) -> Iterator[str]:
 def resolves(target: Any) -> bool:
     """Return whether the data that a driver's variable reads has the property that it names."""
     return has(target.id, target.data_path)
+
+
+def _meant(owner: bpy.types.ID, path: str) -> str:
+    """Return the end of an error about a path of which one step isn't there: the nearest path that
+    is there, if one is near."""
+    for step in _STEP.finditer(path):
+        if has(owner, path[: step.end()]):
+            continue
+        before, wrong = path[: step.start()], step[1] or step[2] or ""
+        inside = owner.path_resolve(before) if before else owner
+        known = {}
+        if isinstance(inside, bpy.types.bpy_struct):
+            known = {each: f".{each}" for each, _ in inside.bl_rna.properties.items()}
+        with suppress(AttributeError, TypeError):  # It has no entries and no custom properties.
+            known |= {each: f'["{each}"]' for each in inside.keys()}  # noqa: SIM118
+        for near in get_close_matches(wrong, known, 1, 0.5):
+            meant = f"{before}{known[near]}{path[step.end() :]}".removeprefix(".")
+            return f" (did you mean {meant}?)" if has(owner, meant) else ""
+        break
+    return ""
 
 
 def _unknown(driver: Any) -> str | None:

@@ -108,10 +108,9 @@ class ObjectFaults:
                 yield Fault("broken_constraints", path, idle, "warning", _loosened(obj, each, bone))
         for owner, _ in driven_parts(obj):
             for curve in drivers_of(owner):
-                if broken := why_broken(curve):
-                    yield Fault("broken_drivers", path, broken, "error")
-                elif idle := "; ".join(why_idle(curve)):
-                    yield Fault("broken_drivers", path, idle, "hint")
+                broken = why_broken(curve)
+                if why := "; ".join([*broken, *why_idle(curve)]):
+                    yield Fault("broken_drivers", path, why, "error" if broken else "hint")
 
     def _shape(self, obj: bpy.types.Object) -> Iterator[Fault]:
         mesh = obj.data

@@ -14,9 +14,8 @@ from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import alike, expect, in_slices
 from callboard_blender.parts.collection_facts import collection_json, in_layers
-from callboard_blender.parts.comparison import Contents, Known, both_shown, differences
 from callboard_blender.parts.constraints import constraint_json, constraints_of
-from callboard_blender.parts.data_blocks import NUMBERED, collections, drivers
+from callboard_blender.parts.data_blocks import collections, drivers
 from callboard_blender.parts.driver_trial import tried
 from callboard_blender.parts.drivers import driver_json, drives_of
 from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
@@ -33,8 +32,8 @@ from callboard_blender.parts.settings import (
 )
 from callboard_blender.parts.unused_data import scenes_of
 
-#: Maximum number of names in an answer for each kind, of users of a datablock, and of differences.
-_MOST_NAMED, _MOST, _MOST_DIFFERENCES = 200, 5, 20
+#: Maximum number of names in an answer for each kind, and of users of a datablock.
+_MOST_NAMED, _MOST = 200, 5
 #: Maximum number of parts that are shown of a long value.
 _FEW = 16
 
@@ -280,80 +279,6 @@ def rename(ctx: Any, kind: str, name: str, new_name: str) -> Json:
     path = _blocks(ctx).rename(kind, name, new_name)
     expect(_blocks(ctx).find(kind, path).name == new_name, "name", new_name, path)
     return {"changed": [path], "verified": True}
-
-
-def replace(
-    ctx: Any, kind: str, names: Sequence[str], by: str | None = None, only_identical: bool = False
-) -> Json:
-    ctx.port("scene.mutate")
-    blocks = _blocks(ctx)
-    pairs, kept = _replacing(blocks, kind, names, by)
-    differs: Any = []
-    known: Known = {}
-    for name, other in [*pairs.items()]:
-        before, after = (Contents(blocks.find(kind, each), known) for each in (name, other))
-        differing = [*differences(before.values, after.values)]
-        if only_identical and (differing or before.left or after.left):
-            del pairs[name]
-            kept.append(
-                {"name": name, "why": _why_kept(other, differing, [*before.left, *after.left])}
-            )
-        for path, *both in differing if name in pairs else ():
-            was, now = both_shown(*both)
-            differs.append({"of": name, "what": path or "type", "was": was, "now": now})
-    # What replaces one may be replaced itself.
-    ends = {name: _end(pairs, other) for name, other in pairs.items()}
-    gone, changed = blocks.replace(kind, ends) if ends else ([], [])
-    left = {each.name_full for each in blocks.of(kind)}.intersection(gone)
-    expect(not left, "what is left", [], sorted(left))
-    answer: Json = {"changed": changed, "removed": gone, "verified": True}
-    if differs:
-        answer["differs"] = differs[:_MOST_DIFFERENCES]
-    if kept:
-        answer |= {"kept": kept[:_MOST_NAMED], "kept_count": len(kept)}
-    return answer
-
-
-def _replacing(
-    blocks: Any, kind: str, names: Sequence[str], by: str | None
-) -> tuple[dict[str, str], Any]:
-    """Return what is replaced, each with the name of what replaces it, and what can't be: without
-    ``by``, copies such as X.001 are replaced by X."""
-    only = None if by is None else blocks.find(kind, by)
-    pairs: dict[str, str] = {}
-    kept: Any = []
-    for name in names:
-        known = [each for each in blocks.matching(kind, name) if each != only]
-        if not known:
-            raise WrongArgument(f"'{by}' can't replace itself")
-        for each in known:
-            other = only or blocks.original(kind, each)
-            if other is not None:
-                pairs[each.name_full] = other.name_full
-            elif NUMBERED.fullmatch(each.name) or name == each.name_full:
-                kept.append(
-                    {
-                        "name": each.name_full,
-                        "why": "there is nothing that it is a numbered copy of",
-                    }
-                )
-    if not pairs:
-        raise WrongArgument("none of these is a copy such as X.001 of an X that is there; give by")
-    return pairs, kept
-
-
-def _why_kept(other: str, differing: Any, left: Any) -> str:
-    if not differing:
-        return f"not all of it can be compared: {', '.join(left[:_MOST])}"
-    paths = ", ".join(path or "type" for path, *_ in differing[:_MOST])
-    more = f" and {len(differing) - _MOST} more" if len(differing) > _MOST else ""
-    return f"it differs from '{other}' in {paths}{more}"
-
-
-def _end(pairs: dict[str, str], name: str) -> str:
-    while name in pairs:
-        name = pairs[name]
-    return name
 
 
 def set_file(ctx: Any, path: str, new_path: str | None = None) -> Json:
