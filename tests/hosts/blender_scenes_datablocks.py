@@ -170,6 +170,9 @@ def test_what_cannot_be_set_says_why_and_stays(rig: Rig) -> None:
     )
     assert "it names a file" in why("Plan", "filepath", "/etc/passwd", "images")
     assert "set_output sets it" in why(scene.name, "render.filepath", "/tmp/x", "scenes")
+    layer = f'view_layers["{bpy.context.view_layer.name}"]'
+    assert "whether code" in why(scene.name, f"{layer}.freestyle_settings.mode", "SCRIPT", "scenes")
+    assert "whether code" in why(scene.name, "cycles.shading_system", True, "scenes")
     assert "can be code" in why("code.py", "use_module", True, "texts")
     assert "blender_data__rename" in why("Plan", "name", "Map", "images")
     assert "linked from 'looks.blend'" in why("Foreign", "pass_index", 3, "materials")
@@ -178,6 +181,9 @@ def test_what_cannot_be_set_says_why_and_stays(rig: Rig) -> None:
     assert "blender_nodes__set" in why("Foreign", "node_tree.nodes", 3, "materials")
     assert "null only clears" in why("Box", "pass_index", None)
     assert "callboard's own" in why("Box", '["callboard_mark"]', 1)
+    bpy.data.objects["Box"].modifiers.new("Remesh", "REMESH")
+    sharp = {'modifiers["Remesh"].mode': "SHARP"}
+    assert rig.tool("blender_data__set_values", of="Box", values=sharp)["verified"]
     # All or none: the first of these fits.
     both = {"pass_index": 7, "hide_render": "yes"}
     assert "must be bool" in refused(

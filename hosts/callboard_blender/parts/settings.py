@@ -54,6 +54,7 @@ _RAW = (
     "identifier",
     "name_display",
 )
+_FREESTYLE = bpy.types.FreestyleSettings
 #: Maximum number of numbers in a value that isn't a custom property. Longer ones are data.
 _MOST_NUMBERS = 64
 _OURS = "callboard"
@@ -227,8 +228,10 @@ def refusal(place: Place) -> str | None:
         if isinstance(owner, bpy.types.ID):
             return "use blender_data__rename to rename data"
         return "it stays, because references use it"
-    if key in ("mode", "tag") or (key == "use_fake_user" and isinstance(owner, bpy.types.Object)):
+    if key == "tag" or (key in ("mode", "use_fake_user") and isinstance(owner, bpy.types.Object)):
         return "Blender keeps it internal"
+    if key == "shading_system" or (key == "mode" and isinstance(owner, _FREESTYLE)):
+        return "it decides whether code in the file runs"
     if rna.type == "POINTER":
         return "it names a script" if rna.fixed_type.identifier == "Text" else None
     if rna.subtype in FILES:
