@@ -375,6 +375,40 @@ def test_identical_copies_are_merged_at_once_and_others_stay(rig: Rig) -> None:
     assert "give by" in why
 
 
+def test_kinds_may_be_named_in_the_singular(rig: Rig) -> None:
+    import bpy
+
+    _weathered("Wood", 0.7)
+    _weathered("Wood.001", 0.7)
+    rig.cube("Box").data.materials.append(bpy.data.materials["Wood.001"])
+    asked: Any = {"kind": "material"}
+    listed = rig.tool("blender_data__list", **asked)
+    assert [each["name"] for each in listed["data"]] == ["Wood", "Wood.001"]
+    told = rig.tool("blender_data__compare", **asked, name="Wood", other="Wood.001")
+    assert told["identical"] is True
+    told = rig.tool("blender_data__replace", **asked, names=["Wood.001"], by="Wood")
+    assert told["removed"] == ["Wood.001"]
+    rig.tool("blender_data__rename", **asked, name="Wood", new_name="Oak")
+    told = rig.tool("blender_data__set_values", **asked, of="Oak", values={"pass_index": 3})
+    assert told["values"][0]["value"] == 3
+    told = rig.tool("blender_data__get_values", **asked, of="Oak", pattern="pass_index")
+    assert (told["kind"], told["values"][0]["value"]) == ("materials", 3)
+    bpy.data.materials.new("Spare").use_fake_user = True
+    assert rig.tool("blender_data__remove", **asked, names=["Spare"])["removed"] == ["Spare"]
+    reads: Any = [{"name": "x", "target": "Oak", "target_kind": "material", "property": "metallic"}]
+    driven: Any = {"of": "Box", "drives": "location[0]", "variables": reads}
+    assert rig.tool("blender_data__add_driver", kind="object", **driven)["verified"] is True
+    for kind in ("text", "Texts"):
+        asked = {"of": "Oak", "values": {"x": 1}, "kind": kind}
+        why = refused(lambda asked=asked: rig.tool("blender_data__set_values", **asked))
+        assert "a text can be code" in why
+    why = refused(lambda: rig.tool("blender_data__replace", kind="object", names=["Box"], by="B"))
+    assert "objects can't be replaced here; these can: materials" in why
+    assert "only objects, scenes" in refused(
+        lambda: rig.tool("blender_data__add_driver", kind="sound", **driven)
+    )
+
+
 def test_two_materials_are_compared_by_all_their_settings(rig: Rig) -> None:
     import bpy
 

@@ -192,6 +192,14 @@ def collections() -> Iterator[tuple[str, Any]]:
             yield prop.identifier, getattr(bpy.data, prop.identifier)
 
 
+def kind_named(kind: str) -> str:
+    """Return the name of the collection of ``bpy.data`` that is meant, such as ``meshes`` for
+    ``mesh``. What names none stays as it is."""
+    known = dict(collections())
+    word = kind.strip().lower().replace(" ", "_")
+    return next((each for each in (word, f"{word}s", f"{word}es") if each in known), kind)
+
+
 def full_names(name: str) -> list[str]:
     """Return the full names of the file's data with that full or bare name, of any kind. Of each
     kind, the full name comes before a bare one of linked data, and the exact spelling before other

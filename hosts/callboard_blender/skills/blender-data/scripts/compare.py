@@ -19,7 +19,7 @@ from callboard_blender.parts.comparison import (
     differences,
     mirrored,
 )
-from callboard_blender.parts.data_blocks import NUMBERED
+from callboard_blender.parts.data_blocks import NUMBERED, kind_named
 
 #: Maximum number of names in one group, and of things that aren't compared.
 _MOST, _MOST_LEFT = 200, 20
@@ -37,7 +37,7 @@ def compare(
     offset: int = 0,
     limit: int = 100,
 ) -> Generator[None, None, Json]:
-    blocks = ctx.port("structure").blocks
+    blocks, kind = ctx.port("structure").blocks, kind_named(kind)
     if pattern is not None:
         if name or other or part or other_part or mirror:
             raise WrongArgument("give either pattern, or name and other")

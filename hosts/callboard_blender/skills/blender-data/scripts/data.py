@@ -15,11 +15,12 @@ from callboard.errors import WrongArgument
 from callboard.skill import alike, expect, in_slices
 from callboard_blender.parts.collection_facts import collection_json, in_layers
 from callboard_blender.parts.constraints import constraint_json, constraints_of
-from callboard_blender.parts.data_blocks import collections, drivers
+from callboard_blender.parts.data_blocks import collections, drivers, kind_named
 from callboard_blender.parts.driver_trial import tried
 from callboard_blender.parts.drivers import driver_json, drives_of
 from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
 from callboard_blender.parts.property_values import plain
+from callboard_blender.parts.rig_changes import READ
 from callboard_blender.parts.setting_paths import place_of, settings_of
 from callboard_blender.parts.settings import (
     choices_json,
@@ -47,6 +48,7 @@ def list(
     limit: int = 200,
     users_limit: int = _MOST,
 ) -> Json:
+    kind = kind_named(kind)
     blocks = _blocks(ctx).of(kind)
     scenes = scenes_of() if kind == "objects" else None
     fitting = [
@@ -169,6 +171,7 @@ def get_values(
     offset: int = 0,
     limit: int = 100,
 ) -> Json:
+    kind = kind_named(kind)
     block = ctx.port("structure").values.block(kind, of)
     told: Json = {"of": block.name_full, "kind": kind}
     if block.library is not None:
@@ -194,7 +197,7 @@ def get_values(
 def set_values(ctx: Any, of: str, values: Json, kind: str = "objects") -> Json:
     ctx.port("scene.mutate")
     settings = ctx.port("structure").values
-    block = settings.block(kind, of)
+    block = settings.block(kind_named(kind), of)
     path = block.name_full
     settings.set(block, values)
     entries = []
@@ -276,6 +279,7 @@ def _listed(entries: Iterator[Json | None]) -> Generator[None, None, Any]:
 
 def rename(ctx: Any, kind: str, name: str, new_name: str) -> Json:
     ctx.port("scene.mutate")
+    kind = kind_named(kind)
     path = _blocks(ctx).rename(kind, name, new_name)
     expect(_blocks(ctx).find(kind, path).name == new_name, "name", new_name, path)
     return {"changed": [path], "verified": True}
@@ -322,6 +326,7 @@ def purge(
 
 def remove(ctx: Any, kind: str, names: Sequence[str]) -> Json:
     ctx.port("scene.mutate")
+    kind = kind_named(kind)
     gone, along = ctx.port("structure").unused.remove(kind, names)
     left = {each: _names(each).intersection(one) for each, one in {**along, kind: gone}.items()}
     expect(not any(left.values()), "what is left", {}, left)
@@ -334,6 +339,8 @@ def set_driver(ctx: Any, of: str, drives: str, mute: bool | None = None, **asked
     if mute is None and not asked.keys() & {"target", "property", "formula"}:
         raise WrongArgument("give at least one of target, property, formula, mute")
     rigs = ctx.port("structure").rigs
+    if "target_kind" in asked:
+        asked["target_kind"] = _driven(asked["target_kind"])
     curve, holder = rigs.set_driver(of, drives, mute=mute, **asked)
     entry = {**driver_json(curve, holder), **_scenes(holder, scenes_of())}
     expect(mute in (None, curve.mute), "mute", mute, curve.mute)
@@ -366,7 +373,10 @@ def add_driver(
     if type == "scripted" and formula is None and len(variables) > 1:
         raise WrongArgument("give formula, or a type that joins the variables, such as sum")
     maker = ctx.port("structure").new_drivers
-    curve, holder, value = maker.add(kind, of, drives, variables, type, formula)
+    reading = [
+        {**each, "target_kind": _driven(each.get("target_kind", "objects"))} for each in variables
+    ]
+    curve, holder, value = maker.add(_driven(kind), of, drives, reading, type, formula)
     entry = driver_json(curve, holder)
     expect(entry["valid"], "the driver", "working", entry.get("why"))
     told = [each["name"] for each in entry["variables"]]
@@ -430,6 +440,14 @@ def remove_constraint(ctx: Any, name: str, constraint: str, of_bone: str | None 
 
 def _names(kind: str) -> set[str]:
     return {each.name_full for each in dict(collections())[kind]}
+
+
+def _driven(kind: str) -> str:
+    """Return the kind of what a driver is to drive or read."""
+    named = kind_named(kind)
+    if named not in READ:
+        raise WrongArgument(f"drivers can't use {kind} here, only {', '.join(READ)}")
+    return named
 
 
 def _first(names: dict[str, Any]) -> Json:

@@ -9,8 +9,21 @@ from callboard.content import Json
 from callboard.errors import WrongArgument
 from callboard.skill import expect
 from callboard_blender.parts.comparison import Contents, Known, both_shown, differences
-from callboard_blender.parts.data_blocks import NUMBERED
+from callboard_blender.parts.data_blocks import NUMBERED, kind_named
 
+#: What can be replaced.
+_KINDS = (
+    "materials",
+    "images",
+    "meshes",
+    "curves",
+    "node_groups",
+    "textures",
+    "actions",
+    "fonts",
+    "sounds",
+    "worlds",
+)
 #: Maximum number of names in an answer, of paths in a reason, and of differences.
 _MOST_NAMED, _MOST, _MOST_DIFFERENCES = 200, 5, 20
 
@@ -19,7 +32,9 @@ def replace(
     ctx: Any, kind: str, names: Sequence[str], by: str | None = None, only_identical: bool = False
 ) -> Json:
     ctx.port("scene.mutate")
-    blocks = ctx.port("structure").blocks
+    blocks, kind = ctx.port("structure").blocks, kind_named(kind)
+    if kind not in _KINDS:
+        raise WrongArgument(f"{kind} can't be replaced here; these can: {', '.join(_KINDS)}")
     pairs, kept = _replacing(blocks, kind, names, by)
     differs: Any = []
     known: Known = {}
