@@ -21,8 +21,9 @@ from callboard_blender.parts.comparison import (
 )
 from callboard_blender.parts.data_blocks import NUMBERED, kind_named
 
-#: Maximum number of names in one group, and of things that aren't compared.
-_MOST, _MOST_LEFT = 200, 20
+#: Maximum number of names in one group, of things that aren't compared, and of differences of one
+#: from what it is named after.
+_MOST, _MOST_LEFT, _FEW = 200, 20, 10
 
 
 def compare(
@@ -49,7 +50,7 @@ def compare(
         raise WrongArgument("give name and other, or pattern to compare all that fit it")
     pair = [(name, part), (other or name, other_part or part)]
     if pair[0] == pair[1]:
-        raise WrongArgument(f"'{name}' would be compared with itself")
+        raise WrongArgument(f"'{name}' would be compared with itself; name the other one")
     first, second = (contents_at(blocks.find(kind, each), at) for each, at in pair)
     wanted = _mirrored(first.values) if mirror else first.values
     was = dict(zip(wanted, first.values.values(), strict=True))
@@ -105,12 +106,14 @@ def _grouped(
                     left[digest] = contents.left[:_MOST_LEFT]
                 alike[digest].append((each.name_full, each))
             yield
-    groups, alone = [], []
+    groups: Any = []
+    alone: Any = []
     for digest, equal in alike.items():
         equal.sort(key=lambda one: (len(one[0]), one[0]))
         names, told = [name for name, _ in equal], {}
         with suppress(ReferenceError):
-            told = _beside_original(blocks, kind, equal[0][1], names, known)
+            if len(names) > 1 or offset <= len(alone) < offset + limit:
+                told = _beside_original(blocks, kind, equal[0][1], names, known)
         if len(names) == 1:
             alone.append({"name": names[0], **told})
         else:
@@ -122,7 +125,7 @@ def _grouped(
         "total": len(groups),
         "compared": len(fitting),
         "alone": len(alone),
-        "alone_are": alone[:_MOST],
+        "alone_are": alone[offset : offset + limit],
     }
 
 
@@ -141,7 +144,7 @@ def _beside_original(blocks: Any, kind: str, each: Any, names: Any, known: Known
     if original.name_full in names:
         return {}
     differing = [*differences(Contents(original, known).values, Contents(each, known).values)]
-    told = [_difference(path, one, other, one) for path, one, other in differing[:_MOST_LEFT]]
+    told = [_difference(path, one, other, one) for path, one, other in differing[:_FEW]]
     return {"original": original.name_full, "differences": told, "differing": len(differing)}
 
 

@@ -38,8 +38,12 @@ def replace(
     pairs, kept = _replacing(blocks, kind, names, by)
     differs: Any = []
     known: Known = {}
+    read: dict[str, Contents] = {}
     for name, other in [*pairs.items()]:
-        before, after = (Contents(blocks.find(kind, each), known) for each in (name, other))
+        before = Contents(blocks.find(kind, name), known)
+        if other not in read:
+            read[other] = Contents(blocks.find(kind, other), known)
+        after = read[other]
         differing = [*differences(before.values, after.values)]
         if only_identical and (differing or before.left or after.left):
             del pairs[name]
