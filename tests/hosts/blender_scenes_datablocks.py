@@ -373,3 +373,39 @@ def test_all_that_is_listed_can_be_read_of_all_data(rig: Rig) -> None:
             assert len(paths) == len(set(paths)) == told["total"] > 0, (kind, block)
             read += len(paths)
     assert read > 1000
+
+
+def test_what_would_lose_data_or_reach_files_is_refused(rig: Rig) -> None:
+    import bpy
+
+    rig.cube("Box")
+    box = bpy.data.objects["Box"]
+    box.modifiers.new("Cloth", "CLOTH")
+    box["groups"] = [{"a": 1}, {"b": 2}]
+    bpy.data.images.new("Picture", 8, 8)
+    scene = bpy.context.scene.name
+
+    def why(path: str, value: Any, of: str = "Box", kind: str = "objects") -> str:
+        asked = {"of": of, "kind": kind, "values": {path: value}}
+        return refused(lambda: rig.tool("blender_data__set_values", **asked))
+
+    assert "keeps it internal" in why("is_runtime_data", True)
+    assert "a simulation" in why('modifiers["Cloth"].point_cache.use_disk_cache', True)
+    assert "3D cursor" in why("cursor.location", [1, 2, 3], scene, "scenes")
+    assert "tools' settings" in why("tool_settings.use_snap", True, scene, "scenes")
+    assert "are data" in why("pixels", [0.5], "Picture", "images")
+    assert "nothing with a name" in why('data.vertices["x"].co', [0, 0, 0])
+    rig.tool("blender_data__get_values", of="Box", limit=1000)
+
+    ball = bpy.data.objects.new("Ball", bpy.data.metaballs.new("Ball"))
+    bpy.context.collection.objects.link(ball)
+    assert "must be from" in why("data.resolution", 0.005, "Ball")
+
+    if hasattr(bpy.types, "GeometryNodeImportSTL"):
+        group = bpy.data.node_groups.new("Import", "GeometryNodeTree")
+        group.interface.new_socket("File", in_out="INPUT", socket_type="NodeSocketString")
+        group.nodes.new("GeometryNodeImportSTL")
+        modifier = box.modifiers.new("Nodes", "NODES")
+        modifier.node_group = group
+        key = group.interface.items_tree["File"].identifier
+        assert "import files" in why(f'modifiers["Nodes"]["{key}"]', "/tmp/x.stl")

@@ -59,6 +59,8 @@ def tried(curve: Any, values: Mapping[str, float]) -> tuple[float, dict[str, flo
             value = float(_evaluated(tree.body, {**frame, **used}))
         else:
             value = _JOINS[driver.type]([*used.values()])
+        if not math.isfinite(value):
+            raise ValueError(value)
     except (ArithmeticError, LookupError, ValueError, TypeError) as error:
         raise HostError(f"the driver gives no number for these values: {error}") from None
     return (curve.evaluate(value) if len(curve.keyframe_points) else value), used

@@ -12,6 +12,8 @@ from callboard.host import MOST_ELEMENTS
 _WORDS = {"BOOLEAN": "bool", "INT": "int", "FLOAT": "float", "STRING": "string", "ENUM": "enum"}
 #: Subtypes of properties that name files, or are secret.
 FILES = {"FILE_PATH", "DIR_PATH", "FILE_NAME", "BYTE_STRING", "PASSWORD"}
+#: Parts of the names of settings that decide into how many parts something is divided.
+_SIZES = ("resolution", "voxel_size")
 #: The limit for integers in a custom property.
 _WHOLE = 2**31
 
@@ -75,6 +77,14 @@ def converted(value: Any, owner: Any, key: str, rna: Any, attribute: str) -> Any
     return [_one(each, rna, attribute) for each in value]
 
 
+def limits(rna: Any) -> tuple[float, float]:
+    """Return the smallest and the largest number that a setting takes. A count of parts, or a size
+    of parts, beyond its slider's range makes Blender run out of memory or hang."""
+    if rna.type == "INT" or any(word in rna.identifier for word in _SIZES):
+        return rna.soft_min, rna.soft_max
+    return rna.hard_min, rna.hard_max
+
+
 def _one(value: Any, rna: Any, attribute: str) -> Any:
     word = _WORDS.get(rna.type, "value")
     if rna.type == "BOOLEAN":
@@ -86,13 +96,9 @@ def _one(value: Any, rna: Any, attribute: str) -> Any:
             raise HostError(f"'{attribute}' can't be longer than {longest - 1} bytes")
     elif isinstance(value, bool) or not isinstance(value, (int, float)):
         right = False
-    elif rna.type == "INT":
-        # A count of parts beyond its slider's range makes Blender run out of memory and crash.
-        low, high = rna.soft_min, rna.soft_max
-        right = isinstance(value, int)
     else:
-        low, high = rna.hard_min, rna.hard_max
-        right = math.isfinite(value)
+        low, high = limits(rna)
+        right = isinstance(value, int) if rna.type == "INT" else math.isfinite(value)
     if not right:
         raise HostError(f"'{attribute}' must be {word}, not {_shown(value)}")
     if rna.type in ("INT", "FLOAT") and not low <= value <= high:

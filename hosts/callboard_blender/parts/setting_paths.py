@@ -16,13 +16,16 @@ from callboard.host import nearest_names
 
 _STEP = re.compile(r'(?:(?:^|\.)([A-Za-z_]\w*)|\["([^"\\]{1,255})"\]|\[(\d{1,5})\])')
 _NODES = "blender_nodes__read and blender_nodes__set read and set nodes"
-#: Names that lead to what other tools set, with what to do instead.
+#: Names that lead to what can't be read or set here, with the reason or what to do instead.
 _TOOLS = {
     "drivers": "blender_data__list_drivers and blender_data__set_driver read and set drivers",
     "fcurves": "blender_animation__list_curves and animation__list_keys read curves",
     "nodes": _NODES,
     "links": _NODES,
+    "cursor": "undo doesn't take the 3D cursor back",
     "interface": _NODES,
+    "pixels": "a picture's pixels are data; viewport__look and render__still make pictures",
+    "tool_settings": "undo doesn't take the tools' settings back",
     "node_tree": _NODES,
 }
 #: Names that lead to code, to other data, or to Blender's internal data. Blender 4.3 crashes when
@@ -270,11 +273,15 @@ def _entry(owner: Any, word: str, there: Any, step: tuple[str, str, str]) -> Any
         if not step[2] or int(step[2]) >= len(there):
             raise HostError(f"'{word}' has {len(there)} entries; name one by its number from 0")
         return there[int(step[2])]
-    if step[1] and (entry := there.get(step[1])) is not None:
+    try:
+        entry = there.get(step[1]) if step[1] else None
+    except TypeError:  # Its entries have no names.
+        entry = None
+    if entry is not None:
         return entry
     if len(there) and isinstance(there[0], bpy.types.ID):
         raise _separate(word, there[0])
-    known = [name for name, _ in there.items() if name]
+    known = [name for name, _ in there.items() if name and isinstance(name, str)]
     if step[1] and known:
         near = ", ".join(nearest_names(step[1], known) or known[:_MOST_NAMED])
         raise HostError(f"'{_called(owner)}' has no '{step[1]}' among its {word}; it has: {near}")
@@ -363,4 +370,6 @@ def _nameable(key: str) -> bool:
 def _simple(value: object) -> bool:
     if isinstance(value, (bool, int, float, str)):
         return True
-    return hasattr(value, "to_list") or isinstance(value, list)
+    if isinstance(value, list):
+        return all(isinstance(each, (bool, int, float, str)) for each in value)
+    return hasattr(value, "to_list")

@@ -15,7 +15,14 @@ from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import forget, view_layer
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
 from callboard_blender.parts.data_blocks import DataBlocks
-from callboard_blender.parts.property_values import FILES, choices, converted, plain, type_of
+from callboard_blender.parts.property_values import (
+    FILES,
+    choices,
+    converted,
+    limits,
+    plain,
+    type_of,
+)
 from callboard_blender.parts.setting_paths import (
     Place,
     chosen_from,
@@ -54,7 +61,10 @@ _RAW = (
     "identifier",
     "name_display",
 )
+#: Switches with which data isn't saved, or is kept without users.
+_INTERNAL = ("tag", "is_runtime_data", "use_extra_user")
 _FREESTYLE = bpy.types.FreestyleSettings
+_CACHES = (bpy.types.PointCache, bpy.types.PointCacheItem)
 #: Maximum number of numbers in a value that isn't a custom property. Longer ones are data.
 _MOST_NUMBERS = 64
 _OURS = "callboard"
@@ -187,7 +197,7 @@ def choices_json(place: Place) -> Json:
         return {}
     if rna.type == "ENUM":
         return {"choices": choices(place.owner, place.key)[:_MOST_CHOICES]}
-    low, high = (rna.soft_min, rna.soft_max) if rna.type == "INT" else (rna.hard_min, rna.hard_max)
+    low, high = limits(rna)
     told: Json = {"range": [low, high]} if max(-low, high) < _ENDLESS else {}
     return {**told, "unit": "radians"} if rna.unit == "ROTATION" else told
 
@@ -211,6 +221,8 @@ def refusal(place: Place) -> str | None:
     owner, key, rna = place.owner, place.key, place.rna
     overrides = place.holder.override_library is not None
     if rna is None:
+        if isinstance(owner.get(key), str) and _imports_files(owner):
+            return "the modifier's nodes import files, and it could name one"
         if overrides and not (
             has_own(place) and owner.is_property_overridable_library(f'["{key}"]')
         ):
@@ -228,8 +240,12 @@ def refusal(place: Place) -> str | None:
         if isinstance(owner, bpy.types.ID):
             return "use blender_data__rename to rename data"
         return "it stays, because references use it"
-    if key == "tag" or (key in ("mode", "use_fake_user") and isinstance(owner, bpy.types.Object)):
+    if key in _INTERNAL or (
+        key in ("mode", "use_fake_user") and isinstance(owner, bpy.types.Object)
+    ):
         return "Blender keeps it internal"
+    if isinstance(owner, _CACHES) and not key.startswith("frame_"):
+        return "it decides where Blender keeps files of a simulation"
     if key == "shading_system" or (key == "mode" and isinstance(owner, _FREESTYLE)):
         return "it decides whether code in the file runs"
     if rna.type == "POINTER":
@@ -240,7 +256,7 @@ def refusal(place: Place) -> str | None:
         return "it is code, a part of a file's name, or internal to Blender"
     if getattr(rna, "is_array", False) and sum(map(bool, rna.array_dimensions)) > 1:
         return "it is a matrix; scene__transform places objects"
-    if getattr(rna, "array_length", 0) > _MOST_NUMBERS or key == "pixels":
+    if getattr(rna, "array_length", 0) > _MOST_NUMBERS:
         return "it is data, not a setting"
     if isinstance(owner, bpy.types.NlaStrip) and key in ("influence", "strip_time"):
         switch = f"use_animated_{key.removeprefix('strip_')}"
@@ -332,6 +348,19 @@ def kind_referred(place: Place) -> str:
         if prop.type == "COLLECTION" and prop.fixed_type.identifier == wanted != "ID":
             return str(prop.identifier)
     raise HostError(f"'{place.key}' refers to data that can't be named here")
+
+
+def _imports_files(owner: Any) -> bool:
+    """Return whether nodes of the modifier import files whose names they may be given."""
+    seen, waiting = set(), [getattr(owner, "node_group", None)]
+    while waiting:
+        tree = waiting.pop()
+        if tree is not None and tree not in seen:
+            seen.add(tree)
+            if any(each.bl_idname.startswith("GeometryNodeImport") for each in tree.nodes):
+                return True
+            waiting += [getattr(each, "node_tree", None) for each in tree.nodes]
+    return False
 
 
 def _setter(owner: Any, key: str) -> str | None:
