@@ -82,21 +82,34 @@ async def bridged(
     command, *rest = callboard("stdio", *arguments)
     parameters = StdioServerParameters(command=command, args=rest, env=environment(home))
     heard = heard or Heard()
-    async with (
-        stdio_client(parameters) as (read, write),
-        ClientSession(
-            read,
-            write,
-            elicitation_callback=elicited,
-            sampling_callback=sampled,
-            list_roots_callback=roots,
-            logging_callback=heard.log,
-            message_handler=heard.message,
-        ) as session,
-    ):
-        with anyio.fail_after(DEADLINE):
-            await session.initialize()
-        yield session
+    ended = False
+    try:
+        async with (
+            stdio_client(parameters) as (read, write),
+            ClientSession(
+                read,
+                write,
+                elicitation_callback=elicited,
+                sampling_callback=sampled,
+                list_roots_callback=roots,
+                logging_callback=heard.log,
+                message_handler=heard.message,
+            ) as session,
+        ):
+            with anyio.fail_after(DEADLINE):
+                await session.initialize()
+            yield session
+            ended = True
+    except Exception as error:
+        if not (ended and _came_late(error)):
+            raise
+
+
+def _came_late(error: BaseException) -> bool:
+    """Return whether the official client failed only because a message arrived after its session
+    had closed."""
+    inner = getattr(error, "exceptions", None)
+    return all(map(_came_late, inner)) if inner else isinstance(error, anyio.BrokenResourceError)
 
 
 def run(work: Callable[[], Awaitable[None]]) -> None:
