@@ -347,6 +347,7 @@ KEYWORDS = [
 SHARED = {"one": {"type": ["integer", "string"]}, "two": {"$anchor": "two", "maxItems": 1}}
 
 
+@pytest.mark.slow
 @given(schema=keywords(schemas), value=values)
 def test_agrees_with_the_reference_implementation(schema: Any, value: Any) -> None:
     need("jsonschema")

@@ -57,6 +57,7 @@ def test_a_primitive_is_read_in_polygons_and_stays_one(bench: Bench) -> None:
     assert base("Crate") == "Box"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["sphere", "cylinder", "cone", "torus", "plane"])
 def test_every_primitive_can_be_turned_and_turned_back(bench: Bench, kind: Any) -> None:
     sizes = {

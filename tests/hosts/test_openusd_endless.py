@@ -22,6 +22,7 @@ from callboard_testing.fake_client import FakeClient
 from waiting import until
 
 
+@pytest.mark.slow
 def test_it_is_ended_at_its_time_limit_and_rolled_back(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -561,6 +561,7 @@ def test_the_end_of_a_change_takes_the_place_of_its_beginning(
     assert sorted(ids_in_database(folder)) == sorted([begun.call_id, killed.call_id])
 
 
+@pytest.mark.slow
 def test_a_report_under_way_costs_no_warning(folder: Path) -> None:
     warnings: list[str] = []
     store = Store(folder, warn=warnings.append, retry=0.02)

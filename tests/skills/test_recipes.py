@@ -49,6 +49,7 @@ def test_each_recipe_is_there_once() -> None:
     assert len(set(asked)) == len(asked)
 
 
+@pytest.mark.slow
 def test_each_name_of_blender_in_a_recipe_exists() -> None:
     need("bpy")
     script = """
