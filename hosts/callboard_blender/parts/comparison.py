@@ -92,8 +92,8 @@ Known = dict[tuple[str, int], list[tuple[str, str]]]
 
 
 class Contents:
-    """What a datablock or a part of one contains: values by their paths. ``left`` names what can't
-    be compared."""
+    """The contents of a datablock or of a part of one: values by their paths. ``left`` names what
+    can't be compared."""
 
     def __init__(self, root: Any, known: Known | None = None) -> None:
         self.values: dict[str, Any] = {}

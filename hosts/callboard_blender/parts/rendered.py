@@ -1,5 +1,5 @@
-"""What a render of a view layer contains: the objects that it shows by themselves, and how often
-instances show each object and collection.
+"""Counts what a render of a view layer contains: the objects that it shows by themselves, and how
+often instances show each object and collection.
 
 Blender evaluates a scene for renders only while it renders, so this follows the switches as Blender
 does then. What geometry nodes make is read from the evaluation for views.

@@ -16,7 +16,8 @@ from callboard.host import nearest_names
 
 _STEP = re.compile(r'(?:(?:^|\.)([A-Za-z_]\w*)|\["([^"\\]{1,255})"\]|\[(\d{1,5})\])')
 _NODES = "blender_nodes__read and blender_nodes__set read and set nodes"
-#: Names that lead to what can't be read or set here, with the reason or what to do instead.
+#: Names that lead to what can't be read or set here, with the reason or what to do instead. Blender
+#: 4.3 crashes when parts of `tool_settings` are read.
 _TOOLS = {
     "drivers": "blender_data__list_drivers and blender_data__set_driver read and set drivers",
     "fcurves": "blender_animation__list_curves and animation__list_keys read curves",
@@ -28,8 +29,7 @@ _TOOLS = {
     "tool_settings": "undo doesn't take the tools' settings back",
     "node_tree": _NODES,
 }
-#: Names that lead to code, to other data, or to Blender's internal data. Blender 4.3 crashes when
-#: parts of `uv_sculpt` are read.
+#: Names that lead to code, to other data, or to Blender's internal data.
 _BARRED = {
     "asset_data",
     "bl_rna",
@@ -43,7 +43,6 @@ _BARRED = {
     "override_library",
     "preview",
     "rna_type",
-    "uv_sculpt",
 }
 #: Datablocks that belong to the one above, by the property that leads to them.
 _WITHIN = ("data", "shape_keys")

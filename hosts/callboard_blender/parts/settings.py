@@ -14,7 +14,7 @@ from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import forget, view_layer
 from callboard_blender.parts.curves import curves_of, drivers_of, strip_curves_of
-from callboard_blender.parts.data_blocks import DataBlocks
+from callboard_blender.parts.data_blocks import DataBlocks, nested
 from callboard_blender.parts.property_values import (
     FILES,
     choices,
@@ -352,15 +352,11 @@ def kind_referred(place: Place) -> str:
 
 def _imports_files(owner: Any) -> bool:
     """Return whether nodes of the modifier import files whose names they may be given."""
-    seen, waiting = set(), [getattr(owner, "node_group", None)]
-    while waiting:
-        tree = waiting.pop()
-        if tree is not None and tree not in seen:
-            seen.add(tree)
-            if any(each.bl_idname.startswith("GeometryNodeImport") for each in tree.nodes):
-                return True
-            waiting += [getattr(each, "node_tree", None) for each in tree.nodes]
-    return False
+    group = getattr(owner, "node_group", None)
+    trees = () if group is None else {group, *nested(group)}
+    return any(
+        node.bl_idname.startswith("GeometryNodeImport") for tree in trees for node in tree.nodes
+    )
 
 
 def _setter(owner: Any, key: str) -> str | None:

@@ -79,15 +79,8 @@ def list_drivers(
 ) -> Generator[None, None, Json]:
     ctx.port("structure")
     listed = yield from _listed(_drivers())
-    wrong = [each for each in listed if not each["valid"]]
     doing_nothing = [each for each in listed if not each["works"]]
-    told = wrong if broken else doing_nothing if idle else listed
-    return {
-        "drivers": told[:limit],
-        "total": len(listed),
-        "broken": len(wrong),
-        "idle": len(doing_nothing),
-    }
+    return _judged("drivers", listed, doing_nothing, broken, idle, limit)
 
 
 def list_constraints(
@@ -95,11 +88,23 @@ def list_constraints(
 ) -> Generator[None, None, Json]:
     ctx.port("structure")
     listed = yield from _listed(_constraints(values))
-    wrong = [each for each in listed if not each["valid"]]
     doing_nothing = [each for each in listed if "why" in each]
+    return _judged("constraints", listed, doing_nothing, broken, idle, limit)
+
+
+def _judged(
+    word: str,
+    listed: Sequence[Json],
+    doing_nothing: Sequence[Json],
+    broken: bool,
+    idle: bool,
+    limit: int,
+) -> Json:
+    """Return the answer about what can be broken or do nothing: all of it, or one of these."""
+    wrong = [each for each in listed if not each["valid"]]
     told = wrong if broken else doing_nothing if idle else listed
     return {
-        "constraints": told[:limit],
+        word: told[:limit],
         "total": len(listed),
         "broken": len(wrong),
         "idle": len(doing_nothing),
