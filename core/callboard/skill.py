@@ -17,7 +17,7 @@ _HOMES = {
     "callboard.ground.nearest_names": "names_hint",
     "callboard.ground.orbit": "around reaching",
     "callboard.ground.ranking": "Ranking words",
-    "callboard.ground.png": "NotAPicture Picture decode encode jpeg_size png_size",
+    "callboard.ground.png": "NotAPicture Picture decode encode picture_format",
     "callboard.host_kit.aim": "box_of facing place placed point_of",
     "callboard.host_kit.face_direction": "normals_of",
     "callboard.host_kit.mesh_facts": "faces_of mesh_facts",

@@ -13,7 +13,7 @@ from callboard.ground.written_files import put_in_place
 from callboard.host_kit.exchange_files import (
     check_file,
     fbx_axes,
-    glb,
+    gltf_bytes,
     gltf_parts,
     named_in,
 )
@@ -68,8 +68,8 @@ def test_an_fbx_that_says_nothing_is_taken_for_centimetres(tmp_path: Path) -> No
 
 def test_a_glb_is_taken_apart_and_put_together() -> None:
     described = {"asset": {"version": "2.0"}, "buffers": [{"byteLength": 3}]}
-    assert gltf_parts(glb(described, b"abc"), "x") == (described, b"abc\0")
-    assert gltf_parts(glb(described, b""), "x") == (described, b"")
+    assert gltf_parts(gltf_bytes(described, b"abc", ".glb"), "x") == (described, b"abc\0")
+    assert gltf_parts(gltf_bytes(described, b"", ".glb"), "x") == (described, b"")
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from callboard.ground.png import NotAPicture, Picture, decode, encode, jpeg_size, png_size
+from callboard.ground.png import NotAPicture, Picture, decode, encode, picture_format
 from callboard.skill_kit.pictures import difference, fitted, numbers_of, sheet, shrunk
 
 RED, BLUE, BLACK, WHITE = b"\xc8\0\0", b"\0\0\xc8", b"\0\0\0", b"\xff\xff\xff"
@@ -86,10 +86,10 @@ def test_a_picture_that_would_fill_memory_is_refused() -> None:
 
 def test_sizes_are_read_of_png_and_jpeg() -> None:
     head = b"\xff\xd8\xff\xe0\0\4\1\2\xff\xc2\0\x11\x08" + struct.pack(">HH", 480, 640)
-    assert jpeg_size(head + b"\3") == (640, 480)
-    assert png_size(encode(flat(5, 7))) == (5, 7)
-    assert png_size(head) is None
-    assert jpeg_size(b"GIF89a") is None
+    assert picture_format(head + b"\3") == ("image/jpeg", 640, 480)
+    assert picture_format(encode(flat(5, 7))) == ("image/png", 5, 7)
+    assert picture_format(head[:8])[0] == ""
+    assert picture_format(b"GIF89a")[0] == ""
 
 
 def test_a_smaller_picture_has_the_mean_of_what_it_stands_for() -> None:

@@ -58,6 +58,15 @@ def jpeg_size(data: bytes) -> tuple[int, int] | None:
     return None
 
 
+def picture_format(data: bytes) -> tuple[str, int, int]:
+    """Return the media type, width and height of a PNG or JPEG file. For anything else, the type is
+    empty. The beginning of the file is enough."""
+    for kind, size in (("image/png", png_size(data)), ("image/jpeg", jpeg_size(data))):
+        if size is not None:
+            return kind, *size
+    return "", 0, 0
+
+
 def encode(picture: Picture) -> bytes:
     """Return the PNG file."""
     stride = picture.width * 3

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import base64
 import filecmp
-import json
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from callboard.errors import HostError
 from callboard.ground.atomic_write import replacing_bytes
@@ -43,11 +40,3 @@ def put_in_place(written: Path, path: str) -> list[str]:
             with source.open("rb") as stream:
                 shutil.copyfileobj(stream, file, 2**20)
     return [path, *map(str, moved.values())]
-
-
-def embedded(described: dict[str, Any], binary: bytes) -> bytes:
-    """Return a self-contained .gltf."""
-    if binary:
-        data = base64.b64encode(binary).decode("ascii")
-        described["buffers"][0]["uri"] = f"data:application/octet-stream;base64,{data}"
-    return json.dumps(described, separators=(",", ":")).encode()

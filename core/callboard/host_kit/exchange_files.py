@@ -4,6 +4,7 @@ thread."""
 
 from __future__ import annotations
 
+import base64
 import json
 import math
 import os
@@ -114,9 +115,15 @@ def gltf_parts(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
     return parsed, binary
 
 
-def glb(described: dict[str, Any], binary: bytes) -> bytes:
-    """Return a .glb made of both parts."""
+def gltf_bytes(described: dict[str, Any], binary: bytes, suffix: str) -> bytes:
+    """Return a file made of both parts: a .glb or, for the suffix ".gltf", a .gltf that needs no
+    other file. The .gltf's description gets the binary part, too."""
+    if suffix == ".gltf" and binary:
+        data = base64.b64encode(binary).decode("ascii")
+        described["buffers"][0]["uri"] = f"data:application/octet-stream;base64,{data}"
     text = json.dumps(described, separators=(",", ":")).encode()
+    if suffix == ".gltf":
+        return text
     text += b" " * (-len(text) % 4)
     chunks = struct.pack("<I4s", len(text), b"JSON") + text
     if binary:

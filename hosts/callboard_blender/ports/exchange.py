@@ -18,9 +18,8 @@ from callboard.host import (
     Axes,
     FileFormat,
     UpAxis,
-    embedded,
     fbx_axes,
-    glb,
+    gltf_bytes,
     gltf_parts,
     held_to_roots,
     is_such,
@@ -133,7 +132,7 @@ class BlenderExchange:
                 if not written.is_file() or not is_such(written):
                     raise HostError(f"Blender didn't write a readable '{written.name}'")
                 if kind == "gltf":
-                    _finish_gltf(written, unit, Path(path).suffix.lower() == ".gltf")
+                    _finish_gltf(written, unit, Path(path).suffix.lower())
                 files = put_in_place(written, path)
         if kind == "fbx":
             return files, fbx_axes(path)
@@ -311,9 +310,9 @@ def _timeline_kept() -> Iterator[None]:
         setattr(owner, name, value)
 
 
-def _finish_gltf(file: Path, unit: float, as_text: bool) -> None:
-    """Convert to glTF's meters, because Blender writes the scene's numbers unconverted. Also make a
-    .gltf file self-contained."""
+def _finish_gltf(file: Path, unit: float, suffix: str) -> None:
+    """Convert to glTF's meters, because Blender writes the scene's numbers unconverted. For the
+    suffix ".gltf", also make the file a .gltf that needs no other file."""
     described, binary = gltf_parts(file.read_bytes(), file.name)
     if unit != 1.0:
         nodes = described.setdefault("nodes", [])
@@ -321,4 +320,4 @@ def _finish_gltf(file: Path, unit: float, as_text: bool) -> None:
             if each.get("nodes"):
                 nodes.append({"name": "Units", "scale": [unit] * 3, "children": each["nodes"]})
                 each["nodes"] = [len(nodes) - 1]
-    file.write_bytes(embedded(described, binary) if as_text else glb(described, binary))
+    file.write_bytes(gltf_bytes(described, binary, suffix))

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from callboard.content import Block, Image, Json, Result
-from callboard.skill import NotAPicture, decode, fitted, jpeg_size, png_size, shrunk
+from callboard.skill import NotAPicture, decode, fitted, picture_format, shrunk
 
 #: Maximum number of pixels on the longer side, maximum number of bytes shown, and maximum number of
 #: bytes read.
@@ -25,15 +25,16 @@ def preview_of(file: Path | None, reported: Json) -> Result:
 def picture(data: bytes) -> Image | None:
     """Return the picture, small enough to show, or None if ``data`` isn't a picture, or is too
     large and can't be shrunk here."""
-    if png_size(data) is not None:
+    kind = picture_format(data)[0]
+    if kind == "image/png":
         try:
             return Image(fitted(shrunk(decode(data), _LONGEST), _MOST_SHOWN)[1])
         except NotAPicture:
             return Image(data) if len(data) <= _MOST_SHOWN else None
     if len(data) > _MOST_SHOWN:
         return None
-    if jpeg_size(data) is not None:
-        return Image(data, "image/jpeg")
+    if kind == "image/jpeg":
+        return Image(data, kind)
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return Image(data, "image/webp")
     return None

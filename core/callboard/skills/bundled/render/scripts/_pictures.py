@@ -9,7 +9,7 @@ from typing import Any
 
 from callboard.content import Image
 from callboard.errors import HostError
-from callboard.skill import NotAPicture, Picture, decode, fitted, jpeg_size, png_size, sheet, shrunk
+from callboard.skill import NotAPicture, Picture, decode, fitted, picture_format, sheet, shrunk
 
 LONGEST = 1024
 _MOST_BYTES = 1_500_000
@@ -28,7 +28,7 @@ def shown_turn(port: Any, paths: Sequence[str]) -> list[Image]:
     HostError when one can't be shown."""
     step = -(-len(paths) // _SHOWN)
     small = [(path, _data(port, path, _SMALL)) for path in paths[::step]]
-    if any(jpeg_size(data) for _, data in small):
+    if any(picture_format(data)[0] == "image/jpeg" for _, data in small):
         return [_image(data, path) for path, data in small]
     cells = [shrunk(_decoded(data, path), _SMALL) for path, data in small]
     return [Image(fitted(shrunk(sheet(cells, columns=4), LONGEST), _MOST_BYTES)[1])]
@@ -38,8 +38,8 @@ def _data(port: Any, path: str, longest: int) -> bytes:
     """Return the file's bytes, or those of a smaller picture if the host makes one."""
     file = Path(path)
     with file.open("rb") as start:
-        size = _size(start.read(65536))
-    if hasattr(port, "small") and (size is None or max(size) > longest):
+        kind, *size = picture_format(start.read(65536))
+    if hasattr(port, "small") and (not kind or max(size) > longest):
         data: bytes = port.small(path, longest)
         return data
     if file.stat().st_size > _MOST_READ:
@@ -48,14 +48,10 @@ def _data(port: Any, path: str, longest: int) -> bytes:
 
 
 def _image(data: bytes, path: str) -> Image:
-    size = _size(data)
-    if size is not None and max(size) <= LONGEST and len(data) <= _MOST_BYTES:
-        return Image(data, "image/png" if png_size(data) else "image/jpeg")
+    kind, *size = picture_format(data)
+    if kind and max(size) <= LONGEST and len(data) <= _MOST_BYTES:
+        return Image(data, kind)
     return Image(fitted(shrunk(_decoded(data, path), LONGEST), _MOST_BYTES)[1])
-
-
-def _size(data: bytes) -> tuple[int, int] | None:
-    return png_size(data) or jpeg_size(data)
 
 
 def _decoded(data: bytes, path: str) -> Picture:
