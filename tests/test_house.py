@@ -32,7 +32,7 @@ CALLED_BY = {
     },
     "Dask": {"transition"},
     "Maya": {"initializePlugin", "maya_useNewAPI", "uninitializePlugin"},
-    "Python": {"_fields_", "http_error_308"},
+    "Python": {"_fields_", "handle_data", "handle_starttag", "http_error_308"},
     "Qt": {
         *("dragEnterEvent", "dropEvent", "eventFilter", "headerData", "keyPressEvent"),
         *("paintEvent", "setData", "wheelEvent"),

@@ -22,7 +22,7 @@ LAYERS = {
         {"ground"},
         {"client_files", "clients", "ports"},
         {"guest", "host_kit", "protocol"},
-        {"host", "skill_kit", "transport", "workspace"},
+        {"host", "manuals", "skill_kit", "transport", "workspace"},
         {"calls", "config", "skill"},
         {"skills"},
         {"records"},
@@ -38,7 +38,7 @@ LAYERS = {
     ),
     # Programs that people start.
     "callboard_programs": (
-        {"__init__", "client", "install"},
+        {"__init__", "client", "install", "manual_pages"},
         {"relay"},
         {"bridge", "farm", "gateway"},
         {"setup"},

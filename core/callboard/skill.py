@@ -21,6 +21,7 @@ _HOMES = {
     "callboard.host_kit.aim": "box_of facing place placed point_of",
     "callboard.host_kit.face_direction": "normals_of",
     "callboard.host_kit.mesh_facts": "faces_of mesh_facts",
+    "callboard.manuals.search": "search_manuals",
     "callboard.ports.check": "Fault MeshData MeshFacts",
     "callboard.ports.edit": "DIMENSIONS",
     "callboard.ports.exchange": "Axes FileFormat SUFFIXES WITH_UVS format_json format_of",
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from callboard.host_kit.aim import *
     from callboard.host_kit.face_direction import *
     from callboard.host_kit.mesh_facts import *
+    from callboard.manuals.search import *
     from callboard.ports.check import *
     from callboard.ports.edit import *
     from callboard.ports.exchange import *

@@ -187,7 +187,7 @@ def test_what_is_no_command_is_said(words: list[str], capsys: pytest.CaptureFixt
         (["serve", "--prt=1"], "--prt=1; did you mean --port?\nsee: callboard serve --help\n"),
         (["list", "all"], "unrecognized arguments: all\nsee: callboard list --help\n"),
         (["completion"], "arguments are required: shell\nsee: callboard completion --help\n"),
-        (["zzz"], "'skills', 'completion')\nsee: callboard --help\n"),
+        (["zzz"], "'manual', 'completion')\nsee: callboard --help\n"),
     ],
     ids=lambda each: " ".join(each) if isinstance(each, list) else "",
 )

@@ -22,7 +22,10 @@ RUN_BY: dict[str, dict[str, str]] = {
     "docs/blender.md": {"console blender": "tests/docs/test_get_started.py"},
     "docs/bpy.md": {"console blender": "tests/docs/test_get_started.py"},
     "docs/connect.md": {"python elsewhere": "tests/e2e/test_connect_client.py"},
-    "docs/commands.md": {"console elsewhere": "tests/cli/test_completion.py"},
+    "docs/commands.md": {
+        "console elsewhere": "tests/cli/test_completion.py",
+        "console manual elsewhere": "tests/cli/test_manual_command.py",
+    },
     "docs/deployment.md": {
         r"(yaml|python) \S+|json elsewhere": "tests/docs/test_deployment_docs.py"
     },

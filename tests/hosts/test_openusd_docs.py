@@ -12,14 +12,17 @@ from needed import need
 
 need("pxr")
 
+from callboard.manuals.shelf import manuals_folder
 from callboard_openusd.host import OpenUsdHost
 from callboard_testing.compliance import Bench
+from manuals.small_manual import added, archive
 
 Lookup = Callable[..., Any]
 
 
 @pytest.fixture
-def lookup(tmp_path: Path) -> Lookup:
+def lookup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lookup:
+    monkeypatch.setenv("CALLBOARD_HOME", str(tmp_path / "home"))
     bench = Bench(OpenUsdHost(lambda fn: None), tmp_path)
     return lambda words, **more: bench.call("docs__lookup", {"words": words, **more})
 
@@ -83,3 +86,28 @@ def test_plain_questions_are_answered_by_recipes(lookup: Lookup) -> None:
 
 def test_who_finds_something_is_told_no_hint(lookup: Lookup) -> None:
     assert "hint" not in lookup("sphere light radius")
+
+
+def test_a_manual_answers_together_with_the_schemas(lookup: Lookup, tmp_path: Path) -> None:
+    pages = {
+        "lamps": "<h1>Lamps</h1><p>A sphere light shines from a ball.</p>",
+        "other": "<h1>Other</h1><p>Nothing about it.</p>",
+    }
+    assert "manual" not in lookup("sphere light radius")
+    added(archive(tmp_path / "m.zip", pages), kind="openusd", version="24", title="Lamp Book")
+    answer = lookup("what does a sphere light do?", limit=20)
+    kinds = [entry["kind"] for entry in answer["entries"]]
+    assert {"manual", "schema"} <= {*kinds}
+    assert answer["manual"].startswith("Lamp Book")
+    section = answer["entries"][kinds.index("manual")]
+    assert section["text"] == "A sphere light shines from a ball."
+    assert lookup(section["page"])["entries"] == [section]
+    assert lookup("SphereLight.inputs:radius", limit=1)["entries"][0]["kind"] == "property"
+
+
+def test_a_broken_manual_is_told_and_the_schemas_answer(lookup: Lookup) -> None:
+    manuals_folder().mkdir(parents=True)
+    (manuals_folder() / "lamps.manual").write_text("x")
+    answer = lookup("sphere light radius")
+    assert answer["entries"][0]["name"] == "SphereLight.inputs:radius"
+    assert "'lamps' can't be read" in answer["hint"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from callboard.ground.ranking import Ranking, stem, words
+from callboard.ground.ranking import Ranking, best, stem, words
 from needed import need
 from skills.artists_questions import QUESTIONS
 
@@ -105,7 +105,7 @@ def test_recipes_answer_the_questions_that_artists_ask() -> None:
         for question, names in QUESTIONS.items()
         if any(
             name in json.dumps(RECIPES[number])
-            for *_, number in ranking.best(question, 3)
+            for *_, number in best(ranking, question, 3)
             for name in names
         )
     ]
@@ -127,21 +127,21 @@ def test_words_without_meaning_are_dropped_unless_there_are_no_others() -> None:
 
 def test_a_text_without_the_word_is_found_by_one_that_artists_also_use() -> None:
     ranking = Ranking([[(1.0, "separate a mesh")], [(1.0, "split a sentence")], [(1.0, "fog")]])
-    best = [number for *_, number in ranking.best("split", 3)]
-    assert best == [1, 0]
+    ranked = [number for *_, number in best(ranking, "split", 3)]
+    assert ranked == [1, 0]
 
 
 def test_a_word_of_the_world_finds_what_applications_call_it() -> None:
     ranking = Ranking([[(1.0, "smoke and fire")], [(1.0, "liquid")], [(1.0, "light a scene")]])
-    best = {word: ranking.best(word, 1)[0][2] for word in ("campfire", "honey", "moonlight")}
-    assert best == {"campfire": 0, "honey": 1, "moonlight": 2}
+    ranked = {word: best(ranking, word, 1)[0][2] for word in ("campfire", "honey", "moonlight")}
+    assert ranked == {"campfire": 0, "honey": 1, "moonlight": 2}
 
 
 def test_two_words_find_their_compound() -> None:
     ranking = Ranking([[(1.0, "keyframe")], [(1.0, "frame rate")]])
-    assert ranking.best("key frame", 1)[0][2] == 0
+    assert best(ranking, "key frame", 1)[0][2] == 0
 
 
 def test_a_word_that_says_little_counts_less() -> None:
     ranking = Ranking([[(1.0, "another thing")], [(1.0, "another lamp")]])
-    assert ranking.best("thing lamp", 1)[0][2] == 1
+    assert best(ranking, "thing lamp", 1)[0][2] == 1

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple, TypeVar
@@ -149,8 +149,12 @@ class Ranking:
     """Texts to rank. They are indexed by stem, so a search reads only the texts that contain one of
     its stems. A text's fields are pairs of a weight and a string."""
 
+    #: For each stem, the numbers of the texts that contain it, and its weight in each of them.
+    _holding: Mapping[str, tuple[array[int], array[float]]]
+
     def __init__(self, texts: Iterable[Sequence[tuple[float, str]]]) -> None:
-        self._holding: dict[str, tuple[array[int], array[float]]] = {}
+        self._added: dict[str, tuple[array[int], array[float]]] = {}
+        self._holding = self._added
         self._lengths = array("f")
         for fields in texts:
             self._add(fields)
@@ -163,19 +167,12 @@ class Ranking:
                 counts[word] = counts.get(word, 0.0) + weight
                 length += min(weight, 1.0)
         for word, count in counts.items():
-            held = self._holding.get(word)
+            held = self._added.get(word)
             if held is None:
-                held = self._holding[word] = array("L"), array("f")
+                held = self._added[word] = array("I"), array("f")
             held[0].append(len(self._lengths))
             held[1].append(count)
         self._lengths.append(length)
-
-    def best(self, question: str, limit: int) -> list[tuple[float, float, int]]:
-        """Return ``(score, share, number)`` of the best texts, best first. ``share`` is the share
-        of the question's weight that the text's words cover."""
-        scored = _result(self._scored(question))
-        ranked = [(score, scored.shares[n], n) for n, score in scored.scores.items()]
-        return sorted(ranked, key=lambda each: (-each[0], each[2]))[:limit]
 
     def _scored(self, question: str) -> Generator[None, None, Scored]:
         """Return the score and share of each text that contains words of the question. Yields after
@@ -236,6 +233,14 @@ class Ranking:
             parts.sort(key=lambda each: (not each.startswith(word), len(each), each))
             alternatives += [(each, _OF_PART) for each in parts[:_MOST_PARTS]]
         return alternatives
+
+
+def best(ranking: Ranking, question: str, limit: int) -> list[tuple[float, float, int]]:
+    """Return ``(score, share, number)`` of the best texts, best first. ``share`` is the share of
+    the question's weight that the text's words cover."""
+    scored = _result(ranking._scored(question))
+    ranked = [(score, scored.shares[n], n) for n, score in scored.scores.items()]
+    return sorted(ranked, key=lambda each: (-each[0], each[2]))[:limit]
 
 
 def _joined(question: str) -> dict[str, list[str]]:

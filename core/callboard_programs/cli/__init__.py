@@ -44,6 +44,7 @@ COMMANDS = {
     "install-skill": "install or upgrade a skill bundle",
     "uninstall-skill": "remove an installed skill bundle",
     "skills": "list skills and installed bundles",
+    "manual": "let docs__lookup search an application's manual that you downloaded",
     "completion": "print the script that lets your shell complete these commands",
 }
 

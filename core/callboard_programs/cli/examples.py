@@ -139,6 +139,12 @@ EXAMPLES: dict[str, tuple[tuple[str, str], ...]] = {
         ("skills", "what is found here, with versions"),
         ("skills --installed --json", "the bundles, for programs"),
     ),
+    "manual": (
+        ("manual add blender_manual_html.zip", "from docs.blender.org"),
+        ("manual add ./MayaHelp --for maya --version 2026", "a folder that doesn't say what it is"),
+        ("manual list", "the manuals that are there"),
+        ("manual remove blender-5.1-manual", "and its index"),
+    ),
     "completion": (
         ("completion bash", 'in ~/.bashrc: eval "$(callboard completion bash)"'),
         ("completion zsh", 'in ~/.zshrc: eval "$(callboard completion zsh)"'),

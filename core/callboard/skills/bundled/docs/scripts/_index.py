@@ -18,8 +18,10 @@ _BEFORE_LAST_NAME = ".:/"
 #: A look-up with at least this many words is a question rather than a name. A question is about
 #: what to do, so operators and types answer it better than single values, and both better than
 #: functions, which are for scripts.
-_OF_QUESTION = 3
+OF_QUESTION = 3
 _KINDS = {"operator": 1.4, "type": 1.2, "function": 0.6}
+#: The factor for an entry whose own name is the whole look-up, and for one without a text.
+_SAME_NAME, _NO_TEXT = 1.5, 0.7
 
 
 class Match(NamedTuple):
@@ -63,11 +65,18 @@ class Index(Ranking):
     def find(self, question: str, limit: int) -> Generator[None, None, Found]:
         """Return the best matches. Entries with more of the question's words come first."""
         scores, shares, unknown = yield from self._scored(question)
-        kinds = _KINDS if len(set(stems(question))) >= _OF_QUESTION else {}
+        kinds = _KINDS if len(set(stems(question))) >= OF_QUESTION else {}
+
+        name = "_".join(question.lower().split())
+        same_name = tuple(f"{before}{name}" for before in _BEFORE_LAST_NAME)
 
         def rank(number: int) -> tuple[float, int, int]:
             entry = self._entries[number]
             score = scores[number] * shares[number] * kinds.get(entry.kind, 1.0)
+            if entry.name.lower().endswith(same_name):
+                score *= _SAME_NAME
+            if not entry.text:
+                score *= _NO_TEXT
             # Among entries with equal scores, the shorter name comes first.
             return -score, len(entry.name), number
 

@@ -20,7 +20,7 @@ _MOST = (1, 2, 2, 3)
 #: each further one. The first pair is for look-ups of up to three words, the second for questions.
 _OF_WORDS, _OF_QUESTION = (0.35, 0.4), (0.15, 0.15)
 #: The marks that distinguish a name from a plain word.
-_NAME = re.compile(r"[._:/]|[a-z][A-Z]")
+NAME = re.compile(r"[._:/]|[a-z][A-Z]")
 #: A recipe fits well if it covers at least this fraction of the question's weight.
 WELL = 0.6
 #: Minimum score of further recipes, as a fraction of the first recipe's score.
@@ -57,7 +57,7 @@ class Recipes(Ranking):
         """Return the fraction of the question's weight that the best recipe covers, and the recipes
         that answer the question, the best first."""
         length = len(question.split())
-        if length == 1 and _NAME.search(question):
+        if length == 1 and NAME.search(question):
             return 0.0, []
         most = _MOST[min(length, len(_MOST)) - 1]
         least, further = _OF_WORDS if length < len(_MOST) else _OF_QUESTION

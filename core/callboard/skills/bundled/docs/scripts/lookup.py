@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from concurrent.futures import Future, wait
 from typing import Any
 
 from callboard.content import Json
-from callboard.skill import in_slices
+from callboard.skill import in_slices, search_manuals
 from callboard.skill import words as stems
 
-from ._index import Found, kept_index
-from ._recipes import WELL, kept_recipes
+from ._index import OF_QUESTION, Found, kept_index
+from ._recipes import NAME, WELL, kept_recipes
 
 #: Seconds that one slice holds the main thread.
 SLICE = 0.005
+#: Seconds that one step waits for the search of the manuals.
+_STEP = 0.001
 #: Maximum number of characters in an entry's text.
 TEXT_LIMIT = 600
 #: Maximum number of unknown words that a hint names.
@@ -23,40 +26,85 @@ _MOST_UNKNOWN = 3
 _BEFORE_ENTRIES, _LEAST_SHARE = 2, 0.7
 #: A look-up with more words than this isn't a name or a part of one.
 _NAMING = 3
+#: Where the makers of each kind of host offer its manual.
+_OFFERED = {
+    "blender": "https://docs.blender.org/manual",
+    "maya": "https://help.autodesk.com/view/MAYAUL/ENU/",
+    "3dsmax": "https://help.autodesk.com/view/3DSMAX/ENU/",
+    "houdini": "https://www.sidefx.com/docs/",
+}
 
 
 def lookup(ctx: Any, words: str, limit: int = 5) -> Generator[None, None, Json]:
     """Look up the words in slices, because the first search takes a second and the host must stay
-    responsive."""
+    responsive. The manuals are searched on another thread meanwhile."""
     port, identity = ctx.port("docs"), ctx.host_identity
-    return (yield from in_slices(_answer(port, identity, words, limit), SLICE))
+    search = search_manuals(identity.kind, identity.version, words, limit)
+    return (yield from in_slices(_answer(port, identity, words, limit, search), SLICE))
 
 
-def _answer(port: Any, identity: Any, words: str, limit: int) -> Generator[None, None, Json]:
+def _answer(
+    port: Any, identity: Any, words: str, limit: int, search: Future[Any]
+) -> Generator[None, None, Json]:
     index = yield from kept_index(port)
     exact = index.named(words.strip().lower().removeprefix("bpy.types."))
     matches = yield from index.find(words, limit + len(exact))
+    while not wait([search], _STEP).done:
+        yield
+    manual = search.result()
     share = 0.0
     recipes: list[Json] = []
-    if not exact:
+    if not exact and not manual.named:
         all_recipes = yield from kept_recipes(identity.kind)
         share, recipes = yield from all_recipes.find(words)
     entries = list(exact)
-    for match in matches.best:
+    for match in () if manual.named else matches.best:
         if match.entry not in exact:
             entries.append(match.entry)
     before = 0 if exact else _before(words, share, matches, len(recipes))
     reported = [_reported(port, entry) for entry in entries[:limit]]
+    own = [*recipes[:before], *reported[:1], *recipes[before:], *reported[1:]]
+    sections = manual.entries
+    if not manual.named:
+        # A reference says of names what the application itself says better.
+        sections = [one for one in sections if not index.named(_own_name(one))]
+        if exact and NAME.search(words):
+            sections = []
+    is_question = len(set(stems(words))) >= OF_QUESTION
+    sections_first = not exact and share < min(WELL, manual.share)
     answer: Json = {
         "version": f"{identity.name} {identity.version}",
-        "entries": [*recipes[:before], *reported[:1], *recipes[before:], *reported[1:]][:limit],
+        "entries": _merged(own, sections, is_question, sections_first)[:limit],
     }
-    if (fitting := len(recipes) + matches.total) > limit:
+    if any(entry["kind"] == "manual" for entry in answer["entries"]):
+        answer["manual"] = "; ".join(manual.of)
+    fitting = len(recipes) + manual.total + (len(entries) if manual.named else matches.total)
+    if fitting > limit:
         answer["more"] = fitting - limit
     answered = recipes and (share >= WELL or len(words.split()) > _NAMING)
-    if not exact and not answered and (hint := _hint(words, matches)):
-        answer["hint"] = hint
+    hints = list(manual.problems)
+    if not exact and not answered and manual.share < WELL and (hint := _hint(words, matches)):
+        hints.insert(0, hint)
+        if not manual.fits and (offered := _OFFERED.get(identity.kind)):
+            hints.append(
+                f"the manual says more: get it at {offered}, then `callboard manual add FILE`"
+            )
+    if hints:
+        answer["hint"] = "; ".join(hints)
     return answer
+
+
+def _merged(
+    own: Sequence[Json], sections: Sequence[Json], is_question: bool, sections_first: bool
+) -> list[Json]:
+    """Return the application's own entries and recipes, and the manual's sections, in turns. A
+    question is answered by more of the manual than a name."""
+    turn = 2 if is_question else 1
+    merged = list(sections[:1]) if sections_first else []
+    left = sections[len(merged) :]
+    for number in range(max(len(own), len(left))):
+        merged += [*own[number : number + 1], *left[number * turn : (number + 1) * turn]]
+    return merged
 
 
 def _before(words: str, share: float, matches: Found, recipes: int) -> int:
@@ -85,6 +133,13 @@ def _hint(words: str, matches: Found) -> str:
         return "no entry has all of these words; look up fewer at once"
     listed = ", ".join(f"'{word}'" for word in unknown)
     return f"no entry has {listed}; look up the application's own word for it, or a part of a name"
+
+
+def _own_name(section: Json) -> str:
+    """Return a section's name as the application would write it, or an empty string if it isn't a
+    name in code."""
+    name = str(section["name"])
+    return name.lower().removeprefix("bpy.types.") if "." in name else ""
 
 
 def _reported(port: Any, entry: Any) -> Json:
