@@ -9,9 +9,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import platformdirs
+
+#: Where Mesa keeps compiled shaders. In the folder of a test they would be compiled for each window
+#: again, which takes eight seconds of a processor.
+SHADERS = str(platformdirs.user_cache_path("callboard-tests", appauthor=False) / "mesa")
+
 
 def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return ``variables`` without those that configure the Python that runs these tests.
+    """Return ``variables`` without those that configure the Python that runs these tests, and with
+    the place for shaders.
 
     A Blender that uses the system's Python looks for its standard library next to the first
     ``python3`` on the path, so Blender's own folder is put first.
@@ -20,6 +27,7 @@ def blender_environment(variables: Mapping[str, str] = os.environ) -> dict[str, 
     if (program := shutil.which("blender")) is not None:
         folder = str(Path(program).resolve().parent)
         kept["PATH"] = os.pathsep.join([folder, variables.get("PATH", os.defpath)])
+    kept["MESA_SHADER_CACHE_DIR"] = SHADERS
     return kept
 
 

@@ -30,7 +30,7 @@ def python_with(*requirements: str) -> str:
     with _made_once(folder) as missing:
         if missing:
             _run([sys.executable, "-m", "venv", str(folder)])
-            _run([str(python), "-m", "pip", "install", "--quiet", *requirements])
+            _run([str(python), "-m", "pip", "install", "--quiet", "--no-compile", *requirements])
     return str(python)
 
 

@@ -59,8 +59,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def user(tmp_path: Path) -> dict[str, str]:
-    """Return the environment of a user of three clients who has never started Blender. Mesa's
-    shader cache is off, because Mesa would put it in the home folder."""
+    """Return the environment of a user of three clients who has never started Blender."""
     home = tmp_path / "home"
     for name, data in CLIENTS.items():
         (home / name).parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +69,7 @@ def user(tmp_path: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("XDG_", "CALLBOARD_", "PYTHON", "CODEX_", "CLAUDE_"))
     }
-    kept.update(HOME=str(home), LIBGL_ALWAYS_SOFTWARE="1", MESA_SHADER_CACHE_DISABLE="true")
+    kept.update(HOME=str(home), LIBGL_ALWAYS_SOFTWARE="1")
     return kept
 
 

@@ -27,8 +27,7 @@ from waiting import until
 #: A chroot folder with its own system and another Blender to test instead. Temporary folders have
 #: to be in it.
 ROOM = os.environ.get("CALLBOARD_BLENDER_ROOM", "").rstrip("/")
-#: The room's programs, and a place in it for shaders. Otherwise each Blender compiles them again,
-#: which takes six seconds of a processor.
+#: The room's programs, and a place in it for shaders.
 IN_ROOM = {
     "PATH": "/usr/bin:/bin:/usr/sbin:/sbin",
     "MESA_SHADER_CACHE_DIR": "/var/cache/mesa",

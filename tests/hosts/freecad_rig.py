@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from textwrap import indent
 
+from blender_program import SHADERS
 from callboard_testing.fake_client import FakeClient
 from hosts.blender_gui_rig import DEADLINE, Gui
 from source_trees import PROJECT
@@ -162,6 +163,7 @@ def freecad(folder: Path, display: str, **variables: str) -> Iterator[FreeCAD]:
         "DISPLAY": display,
         "LC_ALL": "C.UTF-8",
         "LIBGL_ALWAYS_SOFTWARE": "1",
+        "MESA_SHADER_CACHE_DIR": SHADERS,
         "HOME": str(folder),
         "TMPDIR": str(folder),
         "CALLBOARD_HOME": str(folder / "callboard"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sysconfig
 from collections.abc import Iterator
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -246,7 +245,12 @@ def test_a_full_bundle_brings_qt(fresh: Gui, tmp_path: Path) -> None:
         assert fresh.run("answer = [each for each in sys.path if each not in path]") == []
 
 
-@pytest.mark.parametrize("order", list(permutations(["close", "disable", "quit"])), ids="-".join)
+@pytest.mark.parametrize(
+    "order",
+    # Each comes first once, and before and after each other one.
+    [("close", "disable", "quit"), ("disable", "quit", "close"), ("quit", "close", "disable")],
+    ids="-".join,
+)
 def test_closing_disabling_and_quitting_in_any_order(
     fresh: Gui, order: tuple[str, ...], tmp_path: Path
 ) -> None:
