@@ -29,8 +29,10 @@ def python_with(*requirements: str) -> str:
     python = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     with _made_once(folder) as missing:
         if missing:
-            _run([sys.executable, "-m", "venv", str(folder)])
-            _run([str(python), "-m", "pip", "install", "--quiet", "--no-compile", *requirements])
+            # This environment's pip serves the new one as well.
+            _run([sys.executable, "-m", "venv", "--without-pip", str(folder)])
+            pip = (sys.executable, "-m", "pip", "--python", str(python), "install")
+            _run([*pip, "--quiet", "--no-compile", *requirements])
     return str(python)
 
 

@@ -95,7 +95,7 @@ os._exit(0)
 
 
 @pytest.mark.parametrize(
-    ("script", "each"), [(SCRIPT, TIMES), (RENDERS, [200])], ids=["operators", "renders"]
+    ("script", "each"), [(SCRIPT, TIMES), (RENDERS, [100])], ids=["operators", "renders"]
 )
 def test_two_agents_ask_while_a_third_runs_scripts(
     tmp_path: Path, script: str, each: list[int]
