@@ -83,7 +83,7 @@ def node_server(package: str) -> str:
 def bundles(folder: Path) -> dict[str, tuple[Packed, str, bool]]:
     """Return the bundles by name, each with its archive's file extension and whether the archive is
     signed."""
-    clock, git = python_with("mcp-server-time"), python_with("mcp-server-git")
+    python = python_with("mcp-server-time", "mcp-server-git")
     every = {
         "label": {"type": "string", "default": "a label"},
         "count": {"type": "number", "default": 3, "min": 1, "max": 9},
@@ -100,8 +100,8 @@ def bundles(folder: Path) -> dict[str, tuple[Packed, str, bool]]:
     return {
         "folders": (Packed(files, dirs, {}), "mcpb", False),
         "everything": (Packed(everything, every, {}), "dxt", False),
-        "clock": (Packed([clock, *tell], zone, {}), "mcpb", True),
-        "git": (Packed([git, "-m", "mcp_server_git"], {}, {}), "dxt", True),
+        "clock": (Packed([python, *tell], zone, {}), "mcpb", True),
+        "git": (Packed([python, "-m", "mcp_server_git"], {}, {}), "dxt", True),
         "unanswered": (Packed(files, dirs, {}), "mcpb", True),
         "astray": (Packed(["no-such-program"], {}, {}), "mcpb", False),
         "wishful": (Packed(["node", "x"], {}, {"_meta": {HOST_KEY: lacking}}), "mcpb", False),

@@ -31,7 +31,7 @@ def test_schemathesis_finds_nothing(tmp_path, monkeypatch):
                 f"{url}/v1/openapi.json",
                 "--header",
                 f"Authorization: Bearer {running.app.token}",
-                "--max-examples=30",
+                "--max-examples=15",
                 # The list of prompts states the arguments that a prompt needs, but the OpenAPI
                 # document doesn't.
                 "--exclude-checks=positive_data_acceptance",
