@@ -256,15 +256,16 @@ def test_the_artist_stays_at_a_frame_while_others_are_read(
     seen = []
     while not asked.answer:
         seen.append(gui.run(KEPT))
-        if ends == "cancelled" and len(seen) == 2:
+        if ends == "cancelled" and len(seen) == 1:
             gui.run(CANCEL)
     asked.wait()
     assert seen == [before] * len(seen)
     assert gui.run(KEPT) == before
-    if ends == "whole":
+    # On a busy machine, the call may end before it is cancelled.
+    if ends == "whole" or "result" in asked.answer:
         told = asked.answer["result"]["structuredContent"]
         assert len(told["frames"]) == len(told["distances"]) == 2001
-    elif len(seen) > 2:
+    else:
         assert asked.answer["error"]["code"] == REFUSED_BY_ARTIST
 
 
