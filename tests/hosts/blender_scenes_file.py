@@ -390,3 +390,10 @@ def test_the_documentation_explains_each_choice_of_a_property(rig: Rig) -> None:
     assert mode["choices"] == list(mode["meanings"])
     (boolean,) = rig.tool("docs__lookup", words="BooleanModifier", limit=1)["entries"]
     assert "meanings" not in boolean
+    first, *_ = rig.tool("docs__lookup", words="bevel", limit=20)["entries"]
+    (kind,) = [each for each in first["parameters"] if each["name"] == "offset_type"]
+    assert kind["choices"] == list(kind["meanings"])
+    _, *others = rig.tool("docs__lookup", words="bake keys action", limit=20)["entries"]
+    listed = [each for entry in others for each in entry.get("parameters", ())]
+    assert any("choices" in each for each in listed)
+    assert not any("meanings" in each for each in listed)

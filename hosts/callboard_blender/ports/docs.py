@@ -78,7 +78,7 @@ def _text(rna: Any) -> str:
 
 def _parameters(parameters: Any) -> Json:
     reported = [
-        {"name": one.identifier, "text": one.description or one.name, **_of_property(one)}
+        {"name": one.identifier, "text": one.description or one.name, **_explained(one)}
         for one in parameters
         if one.identifier != "rna_type"
     ]
@@ -86,8 +86,7 @@ def _parameters(parameters: Any) -> Json:
 
 
 def _explained(prop: Any) -> Json:
-    """Return a property's facts, and the meanings of its choices, which are too long for a list of
-    parameters."""
+    """Return a property's facts, and the meanings of its choices."""
     details = _of_property(prop)
     if "choices" in details:
         # Items may be freed when their iterator ends.

@@ -62,7 +62,7 @@ def _answer(
         if match.entry not in exact:
             entries.append(match.entry)
     before = 0 if exact else _before(words, share, matches, len(recipes))
-    reported = [_reported(port, entry) for entry in entries[:limit]]
+    reported = [_reported(port, each, each is entries[0]) for each in entries[:limit]]
     own = [*recipes[:before], *reported[:1], *recipes[before:], *reported[1:]]
     sections = manual.entries
     if not manual.named:
@@ -142,8 +142,14 @@ def _own_name(section: Json) -> str:
     return name.lower().removeprefix("bpy.types.") if "." in name else ""
 
 
-def _reported(port: Any, entry: Any) -> Json:
+def _reported(port: Any, entry: Any, first: bool) -> Json:
+    """Return an entry for the answer. Only for the ``first``, the meanings of each parameter's
+    choices are included, because they are long."""
     text = " ".join(entry.text.split())
     if len(text) > TEXT_LIMIT:
         text = f"{text[:TEXT_LIMIT]}…"
-    return {"name": entry.name, "kind": entry.kind, "text": text, **port.details(entry)}
+    details = port.details(entry)
+    if not first:
+        for parameter in details.get("parameters", ()):
+            parameter.pop("meanings", None)
+    return {"name": entry.name, "kind": entry.kind, "text": text, **details}
