@@ -40,6 +40,7 @@ MODULES = (
     "blender_scenes_curves",
     "blender_scenes_instances",
     "blender_scenes_datablocks",
+    "blender_scenes_compared",
 )
 
 Case = Callable[["Rig"], None]

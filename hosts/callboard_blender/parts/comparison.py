@@ -77,18 +77,34 @@ _BESIDE = {
     "Keyframe": "co_ui select_control_point select_left_handle select_right_handle",
     "AnimData": "action_suitable_slots",
     "Action": "curve_frame_range frame_range",
+    # Each group names its curves, and a slot is named with its curves.
+    "ActionGroup": "channels",
+    "ActionSlot": "handle",
+    "ActionChannelbag": "slot slot_handle",
     "Library": "version",
 }
 #: What a pointer to one of these refers to is compared elsewhere.
 _ELSEWHERE = ("Node", "Bone", "PoseBone", "BoneCollection", "ShapeKey", "NodeTreeInterfacePanel")
 #: Lists whose order means nothing.
-_UNORDERED = ("nodes", "objects", "children", "vertex_groups", "bones")
+_UNORDERED = ("nodes", "objects", "children", "vertex_groups", "bones", "fcurves", "drivers")
 
-#: A name in a path.
-_QUOTED = re.compile(r'"((?:[^"\\]|\\.)*)"')
+#: A name in a path, and where a path may end before what is below it.
+_QUOTED, _CUT = re.compile(r'"((?:[^"\\]|\\.)*)"'), re.compile(r"[.\[]")
 
 #: The properties to read of each type, with their kinds.
 Known = dict[tuple[str, int], list[tuple[str, str]]]
+
+
+class Kind(str):
+    """The type of what is at a path."""
+
+
+class Names(tuple[str, ...]):
+    """What tells the entries of a list apart, in their order: names, or places such as ``2``."""
+
+
+class Unordered(Names):
+    """The same of a list whose order means nothing."""
 
 
 class Contents:
@@ -117,7 +133,7 @@ class Contents:
             self.values[path] = f"see {self._seen[place]}"
             return
         self._seen[place] = path
-        self.values[path] = owner.bl_rna.identifier
+        self.values[path] = Kind(owner.bl_rna.identifier)
         if isinstance(owner, bpy.types.ID):
             self._own.add(owner)
         for key, kind in self._properties(owner):
@@ -192,8 +208,9 @@ class Contents:
             self.left.append(self.values[path] + f" of {path}")
             return
         items = [each for each in entries if getattr(each, "type", "") != "FRAME"]
-        names = _names(items)
-        self.values[path] = tuple(sorted(names) if key in _UNORDERED else names)
+        # The slots of two actions are mostly named after two objects.
+        names = ["0"] if key == "channelbags" and len(items) == 1 else _names(items)
+        self.values[path] = Unordered(sorted(names)) if key in _UNORDERED else Names(names)
         for name, each in zip(names, items, strict=True):
             self._read(each, f"{path}[{name}]")
 
@@ -201,12 +218,16 @@ class Contents:
         into: dict[Any, list[Any]] = defaultdict(list)
         for link in links:
             into[link.to_socket].append(link)
+        outputs: dict[Any, str] = {}
+        for node in {link.from_node for link in links}:
+            names = (each.strip('"') for each in _names([*node.outputs]))
+            outputs.update(zip(node.outputs, names, strict=True))
         for socket, several in into.items():
             several.sort(key=lambda one: getattr(one, "multi_input_sort_id", 0))
             inputs = [*socket.node.inputs]
             name = _names(inputs)[inputs.index(socket)]
             self.values[f'{before}nodes["{socket.node.name}"].inputs[{name}].links'] = tuple(
-                f"{one.from_node.name}: {one.from_socket.identifier}"
+                f"{one.from_node.name}: {outputs[one.from_socket]}"
                 + (" (muted)" if one.is_muted else "")
                 for one in several
             )
@@ -240,6 +261,8 @@ class Contents:
             while base is not None:
                 skipped.update(_BESIDE.get(base.identifier, "").split())
                 base = base.base
+            if "layers" in rna.properties and rna.identifier == "Action":
+                skipped |= {"fcurves", "groups"}  # These are the first slot's again.
             self._known[at] = [
                 (each.identifier, _kind(each))
                 for each in rna.properties
@@ -254,23 +277,52 @@ def differences(
     first: Mapping[str, Any], second: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield the path of each value that isn't the same, with both values, None where there is
-    none. Of what only one of them has, or which is of another type, only the type is told."""
-    missing: tuple[str, ...] = ()
+    none. The entries of lists are compared with those of the same name. Nothing more is told of
+    what only one of them has, nor of what ``why_stopped`` has a reason for."""
+    stopped: set[str] = set()
     for path in dict.fromkeys((*first, *second)):
-        if path.startswith(missing or ("\0",)):
-            continue
         one, other = first.get(path), second.get(path)
-        if repr(one) != repr(other):
-            yield path, one, other
-            missing = (*missing, f"{path}.", f"{path}[")
+        if _equal(one, other) or _is_below(path, stopped):
+            continue
+        yield path, one, other
+        if not (isinstance(one, Names) and isinstance(other, Names)):
+            stopped.add(path)
+            continue
+        stopped.update(f"{path}[{each}]" for each in {*one} ^ {*other})
+        if why_stopped(one, other):
+            stopped.update(f"{path}[{each}]" for each in one if each.isdigit())
+
+
+def why_stopped(one: Any, other: Any) -> str | None:
+    """Return why what is below two different values wasn't compared, or None if all was that both
+    have."""
+    if isinstance(one, Kind) and isinstance(other, Kind):
+        return "what is below, because the types differ"
+    if not (isinstance(one, Names) and isinstance(other, Names)):
+        return None
+    unpaired = any(each.isdigit() for each in {*one} ^ {*other})
+    return "its entries, because they have no names and aren't as many" if unpaired else None
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, Unordered) and isinstance(other, Unordered):
+        return {*one} == {*other}
+    return repr(one) == repr(other)
+
+
+def _is_below(path: str, stopped: set[str]) -> bool:
+    """Return whether this path, or one that it is below, is among ``stopped``."""
+    if not stopped:
+        return False
+    return path in stopped or any(path[: at.start()] in stopped for at in _CUT.finditer(path))
 
 
 def mirrored(value: Any) -> Any:
     """Return a value or a path with the names in it flipped from left to right and back, as Blender
     flips them: foot.L becomes foot.R."""
     if isinstance(value, tuple):
-        return tuple(map(mirrored, value))
-    if not isinstance(value, str):
+        return type(value)(map(mirrored, value))
+    if not isinstance(value, str) or isinstance(value, Kind):
         return value
     if '"' in value:
         return _QUOTED.sub(lambda match: f'"{bpy.utils.flip_name(match[1])}"', value)
@@ -328,16 +380,30 @@ def _kind(prop: Any) -> str:
 
 def _names(entries: list[Any]) -> list[str]:
     """Return what tells each entry of a list apart: its name, its identifier, or its place."""
-    names = [getattr(each, "name", "") for each in entries]
+    names = [*map(_name, entries)]
     count = Counter(names)
     told = []
     for at, (each, name) in enumerate(zip(entries, names, strict=True)):
         if name and count[name] == 1:
-            told.append(f'"{name}"')
+            told.append(name)
         else:
             identifier = getattr(each, "identifier", "")
             told.append(f'"{identifier}"' if identifier else str(at))
     return told
+
+
+def _name(each: Any) -> str:
+    if isinstance(each, bpy.types.FCurve):
+        return f"{each.data_path}[{each.array_index}]"
+    if isinstance(each, bpy.types.Keyframe):
+        return f"frame {each.co[0]:.7g}"
+    slot = getattr(each, "slot", None) if hasattr(each, "slot_handle") else None
+    if slot is not None:
+        return f'"{slot.identifier}"'
+    name = getattr(each, "name", "")
+    # A group often has an input and an output of the same name.
+    way = getattr(each, "in_out", "")
+    return f'"{name}"{way and f" {way.lower()}"}' if name else ""
 
 
 def _is_of_mesh(key: Any) -> bool:

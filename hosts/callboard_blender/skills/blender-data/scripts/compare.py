@@ -14,10 +14,12 @@ from callboard.skill import in_slices
 from callboard_blender.parts.comparison import (
     Contents,
     Known,
+    Names,
     both_shown,
     contents_at,
     differences,
     mirrored,
+    why_stopped,
 )
 from callboard_blender.parts.data_blocks import NUMBERED, kind_named
 
@@ -77,10 +79,21 @@ def _mirrored(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _difference(path: str, one: Any, other: Any, expected: Any) -> Json:
-    told = dict(zip(("first", "second"), both_shown(one, other), strict=True))
+    told: Json = {"what": path or "type"}
+    why = why_stopped(expected, other)
+    if isinstance(expected, Names) and isinstance(other, Names):
+        if why:
+            counts = {"first": f"{len(expected)} entries", "second": f"{len(other)} entries"}
+            return {**told, **counts, "not_compared": why}
+        if {*expected} != {*other}:
+            only = [name for name, mirror in zip(one, expected, strict=True) if mirror not in other]
+            more = [name for name in other if name not in expected]
+            return {**told, "only_in_first": only[:_MOST], "only_in_second": more[:_MOST]}
+    told.update(zip(("first", "second"), both_shown(one, other), strict=True))
     # What both have in common is wrong if it names a side.
-    more = {"expected": both_shown(expected, other)[0]} if repr(expected) != repr(one) else {}
-    return {"what": path or "type", **told, **more}
+    if repr(expected) != repr(one):
+        told["expected"] = both_shown(expected, other)[0]
+    return {**told, "not_compared": why} if why else told
 
 
 def _grouped(
