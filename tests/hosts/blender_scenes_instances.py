@@ -195,13 +195,52 @@ def test_instances_of_geometry_nodes_are_counted_and_doubts_are_said(rig: Rig) -
     bpy.data.objects["Stand"].modifiers[0].show_viewport = False
     (doubt,) = rig.tool(COUNT, scene="Hall")["doubts"]
     assert doubt["objects"] == ["Stand"]
-    assert doubt["why"] == "its modifier 'Scatter' is on only in renders"
+    assert doubt["why"].startswith("its modifier 'Scatter' is on only in renders, so it isn't")
+    assert doubt["why"].endswith(f"; it names '{seat.name_full}'")
     bpy.data.objects["Stand"].hide_viewport = True
-    (doubt,) = rig.tool(COUNT, scene="Hall")["doubts"]
-    assert "Blender doesn't evaluate its nodes" in doubt["why"]
+    doubts = rig.tool(COUNT, scene="Hall")["doubts"]
+    assert any("Blender doesn't evaluate its nodes" in each["why"] for each in doubts)
     bpy.data.objects["Stand"].modifiers[0].show_render = False
     (counted,) = rig.tool(COUNT, scene="Hall", name="Seat")["sources"]
     assert counted["instances"] == 1 + 3 * 6
+
+
+def test_a_count_says_what_keeps_objects_from_being_seen(rig: Rig) -> None:
+    import bpy
+
+    top = bpy.context.scene.collection
+    names = ("Plain", "Ghost", "Off", "Mirrored", "Hole", "Away", "Row", "Loose")
+    held = {name: rig.cube(name) for name in names}
+    for name in ("Mirrored", "Away", "Hole"):
+        _collection(f"In{name}").objects.link(held[name])
+        top.objects.unlink(held[name])
+    held["Ghost"].visible_camera = False
+    held["Off"].hide_render = True
+    top.objects.unlink(held["Loose"])
+    layers = bpy.context.view_layer.layer_collection.children
+    layers["InMirrored"].indirect_only = True
+    layers["InHole"].holdout = True
+    layers["InAway"].exclude = True
+    held["Row"].modifiers.new("Fence", "ARRAY").count = 40
+    told = rig.tool(COUNT)
+    assert told["objects"] == 5, "Plain, Ghost, Mirrored, Hole and Row"
+    why = {name: each["why"] for each in told["unseen"] for name in each["objects"]}
+    assert "not visible to the camera" in why["Ghost"]
+    assert "hidden in renders" in why["Off"]
+    assert "indirect only" in why["Mirrored"]
+    assert "holdout" in why["Hole"]
+    assert "'InAway' is excluded from the view layer" in why["Away"]
+    assert {"Plain", "Row", "Loose"}.isdisjoint(why)
+    (doubt,) = told["doubts"]
+    assert (doubt["objects"], "array" in doubt["why"]) == (["Row"], True)
+    sources = {each["name"]: each for each in told["sources"]}
+    assert "why" not in sources["Plain"]
+    assert sources["Ghost"]["why"] == why["Ghost"]
+    (loose,) = rig.tool(COUNT, name="Loose")["sources"]
+    assert (loose["by_itself"], loose["instances"]) == (False, 0)
+    assert "no collection" in loose["why"]
+    held["Row"].modifiers[0].show_render = False
+    assert "doubts" not in rig.tool(COUNT)
 
 
 def test_an_excluded_object_that_renders_through_an_instance_says_so(rig: Rig) -> None:

@@ -19,9 +19,14 @@ from callboard_blender.application.names import scene, top_collection, view_laye
 from callboard_blender.parts.curves import curves_of, drivers_of
 from callboard_blender.parts.data_blocks import nested
 from callboard_blender.parts.object_faults import RENDERED, rendered_collections
+from callboard_blender.parts.pointers import named_by
 
 #: The node with which a group tells a view from a render.
 _IS_VIEWPORT = "GeometryNodeIsViewport"
+#: The types of sockets that name what instances show.
+_SHOWN = ("OBJECT", "COLLECTION")
+#: Maximum number of objects and collections named in one doubt.
+_MOST_NAMED = 8
 
 
 class Rendered:
@@ -32,7 +37,7 @@ class Rendered:
         self._shown = shown
         self._layer = layer
         #: Why the number of something may differ in a render, by the object that makes it.
-        self.doubts: dict[Any, str] = {}
+        self.doubts: defaultdict[Any, list[str]] = defaultdict(list)
         self._direct: dict[Any, Mapping[Any, int]] = {}
         #: How many instances of geometry that isn't an object's one showing of an object has.
         self._own: Counter[Any] = Counter()
@@ -104,23 +109,26 @@ class Rendered:
         if kind == "COLLECTION":
             made[source.instance_collection] += 1
         elif kind != "NONE" and source.children:
-            self.doubts[source] = "instances on its vertices or faces aren't counted"
+            self.doubts[source].append("instances on its vertices or faces aren't counted")
         if len(modifiers):
             if any(each.show_render for each in modifiers if each.type == "PARTICLE_SYSTEM"):
-                self.doubts[source] = "what its particles show isn't counted"
+                self.doubts[source].append("what its particles show isn't counted")
+            if any(each.show_render for each in modifiers if each.type == "ARRAY"):
+                self.doubts[source].append("the copies that its array makes aren't counted")
             nodes = [each for each in modifiers if each.type == "NODES" and each.show_render]
             made.update(self._made_by_nodes(source, nodes) if nodes else {})
         return {each: n for each, n in made.items() if each is not None and not _is_off(each)}
 
     def _made_by_nodes(self, obj: bpy.types.Object, nodes: list[Any]) -> Mapping[Any, int]:
-        if why := _differs(obj, nodes):
-            self.doubts[obj] = why
+        doubts = self.doubts
+        if why := [*_differs(obj, nodes)]:
+            doubts[obj] += why
         evaluated = obj.evaluated_get(self._evaluated)
         if not evaluated.is_evaluated:
-            self.doubts[obj] = "Blender doesn't evaluate its nodes, so what they make isn't counted"
+            doubts[obj].append("Blender doesn't evaluate its nodes: what they make isn't counted")
             return {}
         if not hasattr(evaluated, "evaluated_geometry"):  # Before Blender 4.5.
-            self.doubts[obj] = "this Blender doesn't tell what its nodes make, so it isn't counted"
+            doubts[obj].append("this Blender doesn't tell what its nodes make: it isn't counted")
             return {}
         made: Counter[Any] = Counter()
         _count(evaluated.evaluated_geometry(), obj, 1, made)
@@ -186,22 +194,38 @@ def _count(geometry: Any, of: Any, times: int, made: Counter[Any]) -> None:
             made[each.original] += count * times
 
 
-def _differs(obj: bpy.types.Object, nodes: list[Any]) -> str | None:
-    """Return why the nodes may make something else in a render than in a view, or None."""
+def _differs(obj: bpy.types.Object, nodes: list[Any]) -> Iterator[str]:
+    """Yield why the nodes may make something else in a render than in a view."""
     for each in obj.modifiers:
-        if each.show_viewport != each.show_render:
-            return f"its modifier '{each.name}' is on only in {_where(each)}"
-        if each.type == "SUBSURF" and each.levels != each.render_levels:
-            return f"its modifier '{each.name}' has other levels in renders"
+        named = f"its modifier '{each.name}'"
+        if each.show_render and not each.show_viewport:
+            yield f"{named} is on only in renders, so it isn't counted{_may_show(each)}"
+        elif each.show_viewport and not each.show_render:
+            yield f"{named} is on only in views, so what it makes may be counted"
+        elif each.type == "SUBSURF" and each.levels != each.render_levels:
+            yield f"{named} has other levels in renders"
     for each in nodes:
-        trees = {each.node_group, *nested(each.node_group)} if each.node_group else ()
-        if any(node.bl_idname == _IS_VIEWPORT for tree in trees for node in tree.nodes):
-            return f"the nodes of its modifier '{each.name}' tell views from renders"
-    return None
+        if any(node.bl_idname == _IS_VIEWPORT for tree in _trees(each) for node in tree.nodes):
+            yield f"the nodes of its modifier '{each.name}' tell views from renders"
 
 
-def _where(modifier: Any) -> str:
-    return "renders" if modifier.show_render else "views"
+def _trees(modifier: Any) -> set[Any]:
+    tree = modifier.node_group
+    return {tree, *nested(tree)} if tree is not None else set()
+
+
+def _may_show(modifier: Any) -> str:
+    """Return which objects and collections a geometry nodes modifier names."""
+    if modifier.type != "NODES":
+        return ""
+    sockets = (one for tree in _trees(modifier) for node in tree.nodes for one in node.inputs)
+    named = {
+        *named_by(modifier),
+        *(getattr(one, "default_value", None) for one in sockets if one.type in _SHOWN),
+    }
+    kinds = (bpy.types.Object, bpy.types.Collection)
+    names = sorted(f"'{each.name_full}'" for each in named if isinstance(each, kinds))
+    return f"; it names {', '.join(names[:_MOST_NAMED])}" if names else ""
 
 
 def moves_render_switch(obj: bpy.types.Object) -> bool:

@@ -14,6 +14,7 @@ from callboard_blender.application import names
 from callboard_blender.parts.data_blocks import full_names
 from callboard_blender.parts.object_faults import RENDERED
 from callboard_blender.parts.rendered import Rendered, moves_render_switch
+from callboard_blender.parts.unseen import Unseen
 
 #: Maximum number of objects named for each source, and of doubts. Fewer are named without a name.
 _MOST, _FEW = 20, 3
@@ -43,7 +44,7 @@ def count_rendered(
         ((each, rendered.instances(each)) for each in (told if chosen is None else chosen)),
         key=lambda pair: (-pair[1], pair[0].name_full),
     )
-    naming = _naming()
+    naming, unseen = _naming(), Unseen(shown, layer)
     return {
         "scene": shown.name_full,
         "view_layer": layer.name,
@@ -54,9 +55,11 @@ def count_rendered(
         "instances_by_type": dict(+instances),
         "sources": [
             _entry(each, count, rendered, naming, detail=chosen is not None)
+            | _why(each, rendered, unseen)
             for each, count in sources[:limit]
         ],
         "total": len(sources),
+        **({"unseen": _unseen(shown, counted, rendered, unseen)} if chosen is None else {}),
         **_doubt(shown, counted, rendered),
     }
 
@@ -126,17 +129,45 @@ def _entry(
     return entry
 
 
+def _why(each: Any, rendered: Rendered, unseen: Unseen) -> Json:
+    """Return under ``why`` what keeps an object from being seen, if anything does."""
+    if not isinstance(each, bpy.types.Object):
+        return {}
+    shown = rendered.by_itself(each) or rendered.instances(each) > 0
+    why = unseen.veiled(each) if shown else unseen.left_out(each)
+    return {"why": "; ".join(why)} if why else {}
+
+
+def _unseen(shown: Any, counted: list[Any], rendered: Rendered, unseen: Unseen) -> list[Json]:
+    """Return what keeps objects from being seen, and which ones: those of the scene that the render
+    leaves out, and those that it has, but doesn't show as they are."""
+    objects: defaultdict[str, list[str]] = defaultdict(list)
+    for each in {*shown.objects, *counted}:
+        if rendered.times[each]:
+            for why in unseen.veiled(each):
+                objects[why].append(each.name_full)
+        elif each.type in RENDERED:
+            objects["; ".join(unseen.left_out(each))].append(each.name_full)
+    return _grouped(objects)
+
+
 def _doubt(shown: Any, counted: list[Any], rendered: Rendered) -> Json:
     """Return under ``doubts`` why renders may show another number, with the objects concerned."""
     objects: defaultdict[str, list[str]] = defaultdict(list)
-    for obj, why in rendered.doubts.items():
-        objects[why].append(obj.name_full)
+    for obj, reasons in rendered.doubts.items():
+        for why in reasons:
+            objects[why].append(obj.name_full)
     for obj in {*shown.objects, *counted}:
         if moves_render_switch(obj):
             why = "keys or a driver decide whether renders show it; this is as it is now"
             objects[why].append(obj.name_full)
-    doubts = [
+    return {"doubts": doubts} if (doubts := _grouped(objects)) else {}
+
+
+def _grouped(objects: dict[str, list[str]]) -> list[Json]:
+    """Return the objects by what is said of them, most objects first."""
+    told = [
         {"why": why, "objects": sorted(names)[:_MOST], "count": len(names)}
-        for why, names in sorted(objects.items())
+        for why, names in sorted(objects.items(), key=lambda pair: (-len(pair[1]), pair[0]))
     ]
-    return {"doubts": doubts[:_MOST]} if doubts else {}
+    return told[:_MOST]
