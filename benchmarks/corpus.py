@@ -56,7 +56,7 @@ SEQUENCE = 6
 #: Tools that replace or save the scene, run a user's own code, or use a network.
 LEFT_OUT = {
     *("scene__open_file", "structure__new_scene", "scene__save_file", "script__execute"),
-    "assets__download",
+    *("assets__download", "script_on_file__execute"),
 }
 
 

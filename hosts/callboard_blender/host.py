@@ -81,7 +81,11 @@ class BlenderHost(host.Host):
         super().__init__()
         self._post = post
         self._identity = host.HostIdentity(
-            "blender", "Blender", bpy.app.version_string, headless=bool(bpy.app.background)
+            "blender",
+            "Blender",
+            bpy.app.version_string,
+            headless=bool(bpy.app.background),
+            program=_program(),
         )
         self._changes = changes = SceneChanges(lambda: self.announce("project"))
         for happened in (changes.noticed, changes.went, changes.emptied):
@@ -175,6 +179,15 @@ class BlenderHost(host.Host):
         self._busy.close()
         self._unguard()
         self.announce("closing")
+
+
+def _program() -> tuple[str, ...]:
+    """Return the command for ``HostIdentity.program``: this Blender with factory settings, or this
+    Python if Blender is its module, which has factory settings, too."""
+    if not bpy.app.binary_path:
+        return (sys.executable, "-c")
+    options = ("--background", "--factory-startup", "--disable-autoexec", "-noaudio")
+    return (bpy.app.binary_path, *options, "--python-expr")
 
 
 def _end(temporary: str, code: int) -> None:

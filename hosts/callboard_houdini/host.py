@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import hou
@@ -58,7 +60,9 @@ class HoudiniHost(QtHost):
 
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         version, headless = hou.applicationVersionString(), not hou.isUIAvailable()
-        identity = host.HostIdentity("houdini", "Houdini", version, headless=headless)
+        identity = host.HostIdentity(
+            "houdini", "Houdini", version, headless=headless, program=_program()
+        )
         super().__init__(identity, post, dialog, SKILLS)
         self.undo = self._steps = HoudiniUndo()
         self._own_loop = None
@@ -140,3 +144,10 @@ class HoudiniHost(QtHost):
 
     def scene_file(self) -> str | None:
         return scene_file()
+
+
+def _program() -> tuple[str, ...]:
+    """Return the command for ``HostIdentity.program``: the installation's hython, if any."""
+    folder = os.environ.get("HFS")
+    program = folder and shutil.which("hython", path=str(Path(folder, "bin")))
+    return (program, "-c") if program else ()

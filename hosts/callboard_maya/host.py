@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import maya.api.OpenMaya as om
@@ -64,7 +66,7 @@ class MayaHost(QtHost):
 
     def __init__(self, post: Post, dialog: Dialog = no_dialog) -> None:
         version, batch = str(cmds.about(version=True)), bool(cmds.about(batch=True))
-        identity = host.HostIdentity("maya", "Maya", version, headless=batch)
+        identity = host.HostIdentity("maya", "Maya", version, headless=batch, program=_program())
         super().__init__(identity, post, dialog, SKILLS)
         if batch:
             # mayapy starts with undo switched off.
@@ -147,3 +149,10 @@ class MayaHost(QtHost):
 
     def scene_file(self) -> str | None:
         return str(cmds.file(query=True, sceneName=True) or "") or None
+
+
+def _program() -> tuple[str, ...]:
+    """Return the command for ``HostIdentity.program``: the installation's mayapy, if any."""
+    folder = os.environ.get("MAYA_LOCATION")
+    program = folder and shutil.which("mayapy", path=str(Path(folder, "bin")))
+    return (program, "-c") if program else ()

@@ -31,7 +31,7 @@ from callboard_testing.direct_calls import DirectCaller
 from hostile.making import NUMBERS, TEXTS
 
 #: Skills whose tools run code, take a long time, or replace the host's own settings.
-_LEFT_OUT = ("script", "render", "viewport", "docs")
+_LEFT_OUT = ("script", "script-on-file", "render", "viewport", "docs")
 _SCENE: tuple[tuple[str, Json], ...] = (
     ("scene__create_primitive", {"kind": "cube", "name": "Cube"}),
     ("scene__create_primitive", {"kind": "sphere", "name": "Ball", "translate": [1, 2, 3]}),

@@ -79,3 +79,10 @@ def test_every_capability_has_a_name_in_one_area() -> None:
     named = [name for _, titles in texts.AREAS for name in titles]
     assert sorted(named) == sorted(VOCABULARY)
     assert len(set(texts.CAPABILITIES.values())) == len(named)
+
+
+def test_a_question_about_code_over_a_file_names_the_files() -> None:
+    why = "runs code of its own over the file /a.blend on disk, and saves nothing"
+    assert texts.reason(replace(QUESTION, why=why)) == why
+    asked = "runs code of its own in this application"
+    assert texts.reason(replace(QUESTION, why=asked)) == asked

@@ -178,4 +178,7 @@ def reason(question: QuestionStatus, tr: Translate = str) -> str:
     if len(several) > 1:  # This is a batch call.
         return ", ".join(several)
     known = _REASONS.get(question.subject)
-    return one_line(question.why) if known is None else tr(known)
+    # The reason names the files if the code runs over a file on disk.
+    if known is None or (question.subject == "script" and known not in question.why):
+        return one_line(question.why)
+    return tr(known)

@@ -130,6 +130,8 @@ class Call:
     def becomes(self) -> str:
         """A sentence that says what happens to the call when its time is up."""
         if self.tool.affinity == "any":
+            if self.tool.has_entry and self.tool.entry.kind == "coroutine":
+                return "It is ended."
             return "It keeps running in the background, and its late answer is dropped."
         return (
             "It is ended, and its changes are rolled back, as soon as its code can be "

@@ -64,15 +64,18 @@ class CallPaths:
         roots = call.roots or WorkspaceRoots()
         places = FoundPaths(roots) if tool.writes_files else None
 
-        def admit(path: str) -> str:
+        def admit(path: str, only_read: bool) -> str:
+            writes = tool.writes_files and not only_read
             if not (tool.touches_files or has_folder(path)):
                 return path
-            admitted = roots.admit(path, write=tool.writes_files)
+            admitted = roots.admit(path, write=writes)
             if reason := self._host.misreads(admitted):
                 raise WorkspaceResolveError(f"{shown(path)} {reason}")
-            if tool.writes_files or not is_absolute(path):
+            if writes or not is_absolute(path):
                 roots.require_there(admitted)
-            if places is not None:
+            # Under ``strict``, nothing may be read if there are no roots and nobody allows it.
+            asked = writes or (self._roots.policy == "strict" and not _has_folder(roots))
+            if places is not None and asked:
                 # A relative path never leaves the roots. If it seems to, another process is
                 # changing the path at this moment.
                 if _has_folder(roots) and (not is_absolute(path) or roots.contains(admitted)):

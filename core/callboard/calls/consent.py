@@ -46,6 +46,9 @@ _WHY: dict[Subject, str] = {
     "farm": "runs a tool many times on the farm",
 }
 
+#: The tool that runs code over a file on disk.
+_ON_FILE = "script_on_file__execute"
+
 #: The subjects that the artist is asked about for a call, and the tools that fall under each.
 Concerned = Mapping[Subject, Sequence[str]]
 
@@ -231,7 +234,7 @@ class ConsentDesk:
             require_shown(call.arguments["calls"], named)
         once = all(self.policies[subject] == "ask_once" for subject in asked)
         suggests: Decision = "allow_session" if once else "allow"
-        why = " and ".join(_WHY[subject] for subject in asked)
+        why = " and ".join(_why(call, subject) for subject in asked)
         for tool, parts in changed.items():
             why += f"; you allowed {tool}, whose {' and '.join(parts)} changed since then"
         answer = await self._ask(call, next(iter(asked)), suggests, why)
@@ -340,6 +343,17 @@ def _concerned(call: Call) -> Concerned:
     if call.leaves_roots:
         concerned.setdefault("outside_roots", (call.tool.name,))
     return concerned
+
+
+def _why(call: Call, subject: Subject) -> str:
+    """Return the reason why the artist is asked. For code over a file on disk, it names that file,
+    and the file that the call saves to."""
+    if subject != "script" or call.tool.name != _ON_FILE:
+        return _WHY[subject]
+    given, saves = call.arguments, "saves nothing"
+    if "save_as" in given:
+        saves = f"{'may replace' if given.get('overwrite') else 'saves to'} {given['save_as']}"
+    return f"runs code of its own over the file {given['file']} on disk, and {saves}"
 
 
 def _refused(call: Call, why: str) -> RefusedByArtist:

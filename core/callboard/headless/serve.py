@@ -21,6 +21,7 @@ from callboard.calls.capabilities import ATTENDED_ONLY, OFF_AT_FIRST, VOCABULARY
 from callboard.config import McpHttpConfig
 from callboard.errors import HostError
 from callboard.guest.inbox import MainThreadInbox
+from callboard.headless.clean_stdout import keep_stdout_clean
 from callboard.headless.number_arguments import port_number
 from callboard.headless.scene_host import host_by_scene, settle_host
 from callboard.headless.stop_signals import Ending, end_with_stdin, ended_at_once
@@ -267,15 +268,6 @@ def _panel_loop() -> Any:
         return panel.PanelLoop()
     except ImportError as error:
         raise HostError(f"--ui needs `{pip_install('ui')}`: {error}") from None
-
-
-def keep_stdout_clean() -> TextIO:
-    """Send everything that the host prints, even from C, to stderr, because programs read the ready
-    line from stdout. Return a stream that still writes to stdout."""
-    ready = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return ready
 
 
 def _wait_for_editors(port: int) -> None:

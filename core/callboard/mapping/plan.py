@@ -123,11 +123,11 @@ def _row(asked: MapRequest, tool: Tool, held: _Held, task: Task) -> Json:
     return row
 
 
-def _admitting(tool: Tool, held: _Held) -> Callable[[str], str]:
-    def admit(path: str) -> str:
+def _admitting(tool: Tool, held: _Held) -> Callable[[str, bool], str]:
+    def admit(path: str, only_read: bool) -> str:
         if not (tool.touches_files or has_folder(path)):
             return path
-        return held.admit(path, write=tool.writes_files)
+        return held.admit(path, write=tool.writes_files and not only_read)
 
     return admit
 

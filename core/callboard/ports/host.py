@@ -26,13 +26,16 @@ Work = Literal["read", "files", "change", "render", "script"]
 @dataclass(frozen=True)
 class HostIdentity:
     """The identity of a host. ``kind`` is the value that skills call ``dcc``: ``openusd``,
-    ``blender`` …"""
+    ``blender`` … ``program`` is the command that starts the same application without a window, and
+    runs the Python code that follows as the last argument. It is empty if there is no such command,
+    or if ``callboard serve`` has no host of this kind."""
 
     kind: str
     name: str
     version: str
     headless: bool = True
     pid: int = 0
+    program: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.pid:

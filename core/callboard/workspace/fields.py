@@ -1,5 +1,6 @@
-"""Finds the arguments of a tool that are paths. Their schema has ``"format": "workspace-path"``. In
-a tool without any such schema, they are recognized by names such as ``file`` or ``directory``."""
+"""Finds the arguments of a tool that are paths. Their schema has ``"format": "workspace-path"``. It
+also has ``"access": "read"`` if the file is only read although the tool writes other files. In a
+tool without any such schema, paths are recognized by names such as ``file`` or ``directory``."""
 
 from __future__ import annotations
 
@@ -22,11 +23,13 @@ _OF_FILES = (
 
 
 class PathFields(NamedTuple):
-    """The paths in a schema: the value itself, its properties, its items."""
+    """The paths in a schema: the value itself, its properties, its items. ``only_read`` is about
+    the value itself."""
 
     itself: bool = False
     properties: Mapping[str, PathFields] = MappingProxyType({})
     items: PathFields | None = None
+    only_read: bool = False
 
     def __bool__(self) -> bool:
         return self.itself or bool(self.properties) or self.items is not None
@@ -43,7 +46,8 @@ class PathFields(NamedTuple):
                 if fields:
                     children[name] = fields
         items = PathFields.of(schema.get("items"), depth + 1)
-        return PathFields(schema.get("format") == WORKSPACE_PATH, children, items or None)
+        itself, only_read = schema.get("format") == WORKSPACE_PATH, schema.get("access") == "read"
+        return PathFields(itself, children, items or None, only_read)
 
     @staticmethod
     def called_as_files(schema: Mapping[str, Any], files: bool) -> PathFields:
@@ -62,17 +66,17 @@ class PathFields(NamedTuple):
         roots."""
         written: list[str] = []
 
-        def note(path: str) -> str:
+        def note(path: str, only_read: bool) -> str:
             written.append(path)
             return path
 
         self.resolve(value, note)
         return all(is_absolute(path) for path in written)
 
-    def resolve(self, value: Any, admit: Callable[[str], str]) -> Any:
-        """Return a copy of ``value`` with every path in it replaced by ``admit(path)``."""
+    def resolve(self, value: Any, admit: Callable[[str, bool], str]) -> Any:
+        """Return a copy of ``value``, in which ``admit(path, only_read)`` replaces every path."""
         if self.itself and isinstance(value, str):
-            return admit(value)
+            return admit(value, self.only_read)
         if self.properties and isinstance(value, dict):
             return {
                 name: self.properties[name].resolve(item, admit)

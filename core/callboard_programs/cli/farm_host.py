@@ -17,7 +17,8 @@ from callboard.content import Json
 from callboard.errors import CallboardError
 from callboard.ground.plain_text import plain
 from callboard.guest.inbox import MainThreadInbox
-from callboard.headless.serve import add_host, host_config, keep_stdout_clean, serve
+from callboard.headless.clean_stdout import keep_stdout_clean
+from callboard.headless.serve import add_host, host_config, serve
 from callboard.host_kit.headless import make_host
 from callboard_programs.cli.farm_options import add_certificates, certificates_of
 from callboard_programs.farm.host_worker import HostWorker, Membership
