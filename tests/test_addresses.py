@@ -19,12 +19,15 @@ SITES = {
     "cdn.polyhaven.com": "its previews",
     "distributed.dask.org": "the farm's scheduler",
     "dl.polyhaven.org": "its files",
+    "docs.blender.org": "Blender's manual, which a user may add",
     "flamenco.blender.org": "what the farm's job type is written for",
     "github.com": "Open Job Description's pages",
+    "help.autodesk.com": "the manuals of Maya and 3ds Max",
     "owasp.org": "the list that docs/security.md answers",
     "polyhaven.com": "where an asset is from",
     "pypi.org": "the index, for the MCP registry",
     "static.modelcontextprotocol.io": "the schema of server.json",
+    "www.sidefx.com": "Houdini's manual",
 }
 #: Names that look like addresses, but are never requested.
 NAMES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
