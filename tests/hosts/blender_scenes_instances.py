@@ -332,7 +332,7 @@ def test_images_of_libraries_are_followed_to_the_objects_that_need_them(rig: Rig
     wear = told()["//wear.png"]
     assert (wear["state"], wear["name"]) == ("missing", "//wear.png [seats.blend]")
     assert wear["used_by"] == ["Fabric [seats.blend]", "FabricGroup [seats.blend]"]
-    assert wear["objects"] == ["Cushion [seats.blend]"]
+    assert wear["objects"] == ["Cushion [seats.blend]", "Row"]
     assert told()["//poster.png"]["used_by"] == ["Paper", "PaperGroup"]
     assert told()["//poster.png"]["objects"] == ["Poster"]
     # What is there may not be a picture.
@@ -343,3 +343,43 @@ def test_images_of_libraries_are_followed_to_the_objects_that_need_them(rig: Rig
     image.filepath_raw, image.file_format = str(rig.folder / "wear.png"), "PNG"
     image.save()
     assert (told()["//wear.png"]["state"], "unreadable" in told()["//wear.png"]) == ("found", False)
+
+
+def test_all_objects_that_need_a_library_are_named(rig: Rig) -> None:
+    import bpy
+
+    def make() -> None:
+        bpy.data.node_groups.new("Glaze", "ShaderNodeTree").use_fake_user = True
+        bpy.data.node_groups.new("Rim", "GeometryNodeTree").use_fake_user = True
+        _collection("Set").objects.link(rig.cube("Cup"))
+
+    path = rig.library("cups.blend", make)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.node_groups, into.collections = ["Glaze", "Rim"], ["Set"]
+    glaze, rim = (bpy.data.node_groups[each] for each in ("Glaze", "Rim"))
+    local = bpy.data.node_groups.new("Local", "GeometryNodeTree")
+    local.nodes.new("GeometryNodeGroup").node_tree = rim
+    rig.cube("Tray").modifiers.new("Rim", "NODES").node_group = local
+    material = bpy.data.materials.new("Ceramic")
+    material.use_nodes = True
+    material.node_tree.nodes.new("ShaderNodeGroup").node_tree = glaze
+    plates = [rig.cube(f"Plate{number:02}") for number in range(20)]
+    for each in plates:
+        each.data.materials.append(material)
+    macro = bpy.data.scenes.new("Macro").collection
+    outer = _collection("Outer", macro)
+    _instance("Inner", bpy.data.collections["Set"], outer)
+    _instance("Shelf", outer, macro)
+    _instance("Stage", _collection("Nothing", macro), macro)
+    scatter = rig.cube("Scatter")
+    group = bpy.data.node_groups.new("Spread", "GeometryNodeTree")
+    info = group.nodes.new("GeometryNodeObjectInfo")
+    info.inputs["Object"].default_value = plates[0]
+    scatter.modifiers.new("Spread", "NODES").node_group = group
+    rig.cube("Plain")
+    (library,) = rig.tool("file__references")["files"]
+    assert (len(library["objects"]), library["object_count"]) == (10, 25)
+    (library,) = rig.tool("file__references", name="CUPS")["files"]
+    needing = {"Tray", "Inner", "Shelf", "Scatter", "Cup [cups.blend]"}
+    assert set(library["objects"]) == needing | {each.name for each in plates}
+    assert "no file with 'mugs'" in refused(lambda: rig.tool("file__references", name="mugs"))

@@ -16,9 +16,9 @@ class NamedFile:
     absolute path. ``kind`` is library, sublayer, reference, payload, image, sound, font, cache,
     volume, movie or file. ``state`` is found, missing or packed. ``users`` are the names of the
     data that uses the file. ``named_in`` is the absolute path of the file that refers to it, or
-    empty if that is the file that was asked about. ``objects`` are the objects of the open scene
-    that need the file, such as those whose material has the texture, and ``name`` is the host's own
-    name for the data that stands for the file, as far as the host knows them."""
+    empty if that is the file that was asked about. ``objects`` are the objects of the open file,
+    in any scene, that need the file, such as those whose material has the texture, and ``name`` is
+    the host's own name for the data that stands for the file, as far as the host knows them."""
 
     path: str
     place: str

@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import struct
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
@@ -40,6 +40,8 @@ _LISTED = 5000
 _WAIT = 0.004
 #: The type of node trees that make geometry.
 _GEOMETRY = "GeometryNodeTree"
+#: The kind of what instances show, among what data needs, and how its collections are written.
+_SHOWS, _COLLECTION = "shows", "collection: "
 _Read = TypeVar("_Read")
 _UNREADABLE = (OSError, ValueError, EOFError, struct.error, ImportError)
 
@@ -301,12 +303,13 @@ _Key = tuple[str, str]
 def _users_of(
     named: list[tuple[_Key, Any]],
 ) -> Generator[None, None, tuple[dict[_Key, set[str]], dict[_Key, list[str]]]]:
-    """For each of these datablocks, return what uses it, and the objects of the scene and of its
-    instances that need it, including through their materials or node groups."""
+    """For each of these datablocks, return what uses it, and the objects of the file that need it:
+    through their data, materials, modifiers and node groups, and through the objects and
+    collections whose instances they show. A library is also needed through what an object
+    follows, such as its parent."""
     using: dict[_Key, set[str]] = {key: set() for key, _ in named}
-    needing: dict[_Key, list[str]] = {key: [] for key, _ in named}
     if not named:
-        return using, needing
+        return using, {}
     reached = _reached(named, using)
     own = {_named(each): key for key, each in named}
     yield
@@ -314,35 +317,104 @@ def _users_of(
         if (key := own.get(_named(each))) is not None:
             using[key].update(one.name_full for one in scenes)
     yield
-    for part in _in_stretches_of_scene():
+    needs: dict[str, frozenset[_Key]] = {}
+    same: dict[frozenset[_Key], frozenset[_Key]] = {}  # Many objects need the same.
+    showing: dict[str, list[str]] = {}
+    needing: dict[_Key, list[str]] = {key: [] for key, _ in named}
+    for part in _in_stretches_of_file():
         for obj in part:
-            needs: set[_Key] = set()
-            libraries = {obj.library}
+            libraries, needed = {obj.library}, set()
             for each in _needed_by(obj):
                 if each is not None:
                     libraries.add(each.library)
-                    needs |= reached.get(_named(each), set())
+                    needed |= reached.get(_named(each), set())
                     if (key := own.get(_named(each))) is not None:
                         using[key].add(obj.name_full)
-            needs |= {("library", each.name_full) for each in libraries if each is not None}
-            for key in needs:
+            needed |= {("library", each.name_full) for each in libraries if each is not None}
+            needed |= {(_SHOWS, each) for each in _shown_by(obj)}
+            name, every = obj.name_full, frozenset(needed)
+            needs[name] = same.setdefault(every, every)
+            if shown := [each for kind, each in needed if kind == _SHOWS]:
+                showing[name] = shown
+            for key in needed:
                 if key in needing:
-                    needing[key].append(obj.name_full)
+                    needing[key].append(name)
         yield
+    if showing:
+        yield from _through_instances(showing, needs, needing)
     return using, needing
+
+
+def _shown_by(obj: bpy.types.Object) -> Iterator[str]:
+    """Yield what the object shows instances of: objects, and collections as ``collection: name``.
+    What its node groups name themselves isn't among them."""
+    if obj.instance_collection is not None:
+        yield _shown_as(obj.instance_collection)
+    for each in obj.modifiers:
+        if each.type == "NODES":
+            shown = (bpy.types.Object, bpy.types.Collection)
+            yield from (_shown_as(one) for one in named_by(each) if isinstance(one, shown))
+
+
+def _shown_as(each: Any) -> str:
+    before = _COLLECTION if isinstance(each, bpy.types.Collection) else ""
+    return f"{before}{each.name_full}"
+
+
+def _through_instances(
+    showing: Mapping[str, list[str]],
+    needs: dict[str, frozenset[_Key]],
+    needing: Mapping[_Key, list[str]],
+) -> Generator[None, None, None]:
+    """Add what the objects need whose instances each object shows."""
+    inside = {each: {each} for shown in showing.values() for each in shown}
+    yield
+    for part in _in_stretches(bpy.data.collections):
+        for each in part:
+            if (held := inside.get(_shown_as(each))) is not None:
+                for below in (each, *each.children_recursive):
+                    held.update(one.name_full for one in below.objects)
+                    if below.library is not None:
+                        held.add(_shown_as(below))
+                        needs[_shown_as(below)] = frozenset({("library", below.library.name_full)})
+        yield
+    grown = True
+    while grown:
+        grown = False
+        of: dict[str, frozenset[_Key]] = {}
+        for at, held in inside.items():
+            of[at] = frozenset().union(*(needs.get(one, ()) for one in held))
+            yield
+        for name, shown in showing.items():
+            more = frozenset().union(*(of[each] for each in shown)) - needs[name]
+            if more:
+                needs[name] |= more
+                grown = True
+                for key in more:
+                    if key in needing:
+                        needing[key].append(name)
+                yield
 
 
 def _reached(
     named: list[tuple[_Key, Any]], using: dict[_Key, set[str]]
 ) -> dict[tuple[str, str], set[_Key]]:
-    """For each datablock, return which of the ``named`` ones it needs. Objects, meshes and
-    collections are left out, because there may be too many to query at once, and scenes, because
-    no object needs one. Add what uses each named datablock to ``using``, such as an image's node
-    groups and their materials."""
+    """For each datablock, return which of the ``named`` ones it needs, and what instances its node
+    groups show. Linked data needs its library. Objects, meshes and collections are left out,
+    because there may be too many to query at once, and scenes, because no object needs one. Add
+    what uses each named datablock to ``using``, such as an image's node groups and their
+    materials."""
     reached: dict[Any, set[_Key]] = {each: {key} for key, each in named}
     keys = {each: key for key, each in named}
     # Blender skips the other lists of datablocks only when no types of keys are given.
     users = bpy.data.user_map(value_types=_types() - {_SCENE})
+    for each, using_it in users.items():
+        if isinstance(each, (bpy.types.Object, bpy.types.Collection)):
+            for tree in using_it:
+                if isinstance(tree, bpy.types.NodeTree):
+                    reached.setdefault(tree, set()).add((_SHOWS, _shown_as(each)))
+        elif each.library is not None and not isinstance(each, bpy.types.Mesh):
+            reached.setdefault(each, set()).add(("library", each.library.name_full))
     for each, key in keys.items():
         using[key].update(one.name_full for one in users.get(each, ()))
     at = set(reached)
@@ -357,7 +429,8 @@ def _reached(
         at = grown
     for each, needs in reached.items():
         for key in needs - {keys.get(each)}:
-            using[key].add(each.name_full)
+            if key in using:
+                using[key].add(each.name_full)
     return {_named(each): needs for each, needs in reached.items()}
 
 
@@ -372,32 +445,15 @@ def _named(each: Any) -> tuple[str, str]:
 
 
 def _needed_by(obj: bpy.types.Object) -> Iterator[Any]:
-    yield from (obj.data, obj.instance_collection)
+    yield from (obj.data, obj.instance_collection, obj.parent)
+    if obj.animation_data is not None:
+        yield obj.animation_data.action
     yield from (slot.material for slot in obj.material_slots)
     for each in (*obj.modifiers, *obj.constraints):
         yield from named_by(each)
     yield from (each.settings for each in obj.particle_systems)
     if obj.override_library is not None:
         yield obj.override_library.reference
-
-
-def _in_stretches_of_scene() -> Iterator[list[Any]]:
-    """Yield the scene's objects in batches, and then those that only its instances show, until the
-    scene changes."""
-    before = listed()
-    waiting, seen = [*before.objects], {*before.objects}
-    shown: set[Any] = set()
-    while waiting:
-        part, waiting = waiting[:_STRETCH], waiting[_STRETCH:]
-        if listed() is not before:
-            return
-        yield part
-        if listed() is before:
-            for inside in {each.instance_collection for each in part} - {None, *shown}:
-                shown.add(inside)
-                more = [each for each in inside.all_objects if each not in seen]
-                seen.update(more)
-                waiting += more
 
 
 def _in_stretches_of_file() -> Iterator[list[Any]]:

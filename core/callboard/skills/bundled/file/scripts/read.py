@@ -21,6 +21,8 @@ from ._purpose import purpose
 SLICE = 0.003
 #: Maximum number of users listed for a file, of backups listed, and of files reported as heavy.
 _MOST_USERS, _MOST_BACKUPS, _MOST_HEAVY = 10, 20, 10
+#: Maximum number of users listed for each file that has the name asked for.
+_MOST_WITH_NAME = 5000
 #: Suffixes of pictures whose first bytes are checked, and the bytes with which pictures begin.
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".tif", ".tiff", ".exr", ".hdr", ".bmp", ".webp", ".gif")
 _STARTS = (
@@ -55,21 +57,33 @@ def overview(ctx: Any, path: str | None = None) -> Generator[None, None, Json]:
 
 
 def references(
-    ctx: Any, path: str | None = None, only: str | None = None, limit: int = 200
+    ctx: Any,
+    path: str | None = None,
+    only: str | None = None,
+    name: str | None = None,
+    limit: int = 200,
 ) -> Generator[None, None, Json]:
     named = yield from in_slices(ctx.port("file").references(path), SLICE)
-    return (yield from in_slices(_described(named, only, limit), SLICE))
+    return (yield from in_slices(_described(named, only, name, limit), SLICE))
 
 
-def _described(named: Sequence[Any], only: str | None, limit: int) -> Generator[None, None, Json]:
-    files = [_file(each, state) for each, state in zip(named, _states(named), strict=True)]
+def _described(
+    named: Sequence[Any], only: str | None, name: str | None, limit: int
+) -> Generator[None, None, Json]:
+    most = _MOST_USERS if name is None else _MOST_WITH_NAME
+    files = [_file(each, state, most) for each, state in zip(named, _states(named), strict=True)]
     totals = Counter(each["state"] for each in files)
     totals["absolute"] = sum(each["absolute"] for each in files)
     shown = [
         (each, file)
         for each, file in zip(named, files, strict=True)
-        if only is None or file["state"] == only or (only == "absolute" and file["absolute"])
+        if (only is None or file["state"] == only or (only == "absolute" and file["absolute"]))
+        and (name is None or any(name.lower() in one.lower() for one in (each.path, each.name)))
     ]
+    if name is not None and not shown:
+        raise WrongArgument(
+            f"it names no {only + ' ' if only else ''}file with '{name}' in its path or name"
+        )
     for each, file in shown[:limit]:
         yield
         if why := each.unreadable or (file["state"] == "found" and _why_no_picture(each)):
@@ -103,14 +117,14 @@ def _states(references: Sequence[Any]) -> list[str]:
     return ["outside" if each.place in leaving else each.state for each in references]
 
 
-def _file(each: Any, state: str) -> Json:
+def _file(each: Any, state: str, most: int) -> Json:
     entry: Json = {"path": each.path, "kind": each.kind, "state": state, "absolute": each.absolute}
-    entry["used_by"] = list(each.users[:_MOST_USERS])
+    entry["used_by"] = list(each.users[:most])
     entry["users"] = len(each.users)
     if each.name:
         entry["name"] = each.name
     if each.objects:
-        entry["objects"] = list(each.objects[:_MOST_USERS])
+        entry["objects"] = list(each.objects[:most])
         entry["object_count"] = len(each.objects)
     return {**entry, "named_in": each.named_in} if each.named_in else entry
 
