@@ -383,3 +383,23 @@ def test_all_objects_that_need_a_library_are_named(rig: Rig) -> None:
     needing = {"Tray", "Inner", "Shelf", "Scatter", "Cup [cups.blend]"}
     assert set(library["objects"]) == needing | {each.name for each in plates}
     assert "no file with 'mugs'" in refused(lambda: rig.tool("file__references", name="mugs"))
+
+
+def test_images_that_are_connected_to_nothing_are_told_apart(rig: Rig) -> None:
+    import bpy
+
+    for name in ("linked", "loose"):
+        image = bpy.data.images.new(name, 2, 2)
+        image.source, image.filepath = "FILE", f"//{name}.png"
+    for name, image in (("Paint", "linked"), ("Draft", "linked"), ("Sign", "loose")):
+        material = bpy.data.materials.new(name)
+        material.use_nodes = True
+        node = material.node_tree.nodes.new("ShaderNodeTexImage")
+        node.image = bpy.data.images[image]
+        if name == "Paint":
+            shader = material.node_tree.nodes["Principled BSDF"]
+            material.node_tree.links.new(node.outputs["Color"], shader.inputs["Base Color"])
+        rig.cube(name).data.materials.append(material)
+    told = {each["name"]: each for each in rig.tool("file__references")["files"]}
+    assert (told["linked"]["connected"], told["linked"]["unconnected_in"]) == (True, ["Draft"])
+    assert (told["loose"]["connected"], told["loose"]["unconnected_in"]) == (False, ["Sign"])

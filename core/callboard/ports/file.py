@@ -18,7 +18,10 @@ class NamedFile:
     data that uses the file. ``named_in`` is the absolute path of the file that refers to it, or
     empty if that is the file that was asked about. ``objects`` are the objects of the open file,
     in any scene, that need the file, such as those whose material has the texture, and ``name`` is
-    the host's own name for the data that stands for the file, as far as the host knows them."""
+    the host's own name for the data that stands for the file, as far as the host knows them.
+    ``connected`` says whether a node with the image reaches an output, and ``unconnected_in`` names
+    the materials and the like in which none does; None if no nodes name it, or the host doesn't
+    know."""
 
     path: str
     place: str
@@ -30,6 +33,8 @@ class NamedFile:
     objects: tuple[str, ...] = ()
     name: str = ""
     unreadable: str = ""
+    connected: bool | None = None
+    unconnected_in: tuple[str, ...] = ()
 
 
 class FilePort(Protocol):

@@ -23,6 +23,7 @@ from callboard_blender.application.blend_named import is_own, place_of
 from callboard_blender.application.names import SHOW_SCENE, count, listed, scene, view_layer
 from callboard_blender.application.outside_paths import own_folders
 from callboard_blender.parts.data_blocks import NAMING, collections
+from callboard_blender.parts.image_links import connections
 from callboard_blender.parts.pointers import named_by
 from callboard_blender.ports.files import checked_blend
 
@@ -246,12 +247,15 @@ def _named_in_session() -> Generator[None, None, list[NamedFile]]:
         if each.library is not None and kind != "library"
     }
     users, needing = yield from _users_of(named)
+    images = any(kind == "image" for (kind, _), _ in named)
+    linked = (yield from connections()) if images else {}
     reported = []
     for data, kind in _naming():
         for part in _in_stretches(data):
             for each in filter(_names_a_file, part):
                 key = (kind, each.name_full)
-                reported.append(_reference(each, kind, users.get(key, ()), needing.get(key, ())))
+                told = _reference(each, kind, users.get(key, ()), needing.get(key, ()))
+                reported.append(_connected(told, linked) if kind == "image" else told)
             yield
     known, own = {each.place for each in reported}, own_folders()
     yield
@@ -262,14 +266,15 @@ def _named_in_session() -> Generator[None, None, list[NamedFile]]:
             absolute = not path.startswith("//")
             reported.append(NamedFile(path, place, "file", _state(place), absolute))
     yield
-    linked = [each.place for each in reported if each.kind == "library" and each.state == "found"]
-    leaving = outside(linked)
-    waiting = [(place, place) for place in linked if place not in leaving]
+    opened = [each.place for each in reported if each.kind == "library" and each.state == "found"]
+    leaving = outside(opened)
+    waiting = [(place, place) for place in opened if place not in leaving]
     for each in (yield from _in_a_thread("", lambda: _named_on_disk(waiting, own))):
         loaded = linked_from.get((each.kind, os.path.realpath(each.named_in), each.place))
         if loaded is not None:
             using, objects = tuple(sorted(users[loaded])), tuple(needing[loaded])
             each = replace(each, users=using, objects=objects, name=loaded[1])
+            each = _connected(each, linked) if each.kind == "image" else each
         reported.append(each)
     return reported
 
@@ -492,6 +497,14 @@ def _reference(each: Any, kind: str, users: Iterable[str], needing: Sequence[str
         name=each.name_full,
         unreadable="it is packed without any data" if held is not None and not held.size else "",
     )
+
+
+def _connected(each: NamedFile, linked: Mapping[str, Mapping[str, bool]]) -> NamedFile:
+    """Add whether the image is linked to an output, if nodes name it."""
+    if not (there := linked.get(each.name)):
+        return each
+    without = tuple(sorted(name for name, reaches in there.items() if not reaches))
+    return replace(each, connected=any(there.values()), unconnected_in=without)
 
 
 def _state(place: str) -> str:

@@ -123,6 +123,10 @@ def _file(each: Any, state: str, most: int) -> Json:
     entry["users"] = len(each.users)
     if each.name:
         entry["name"] = each.name
+    if each.connected is not None:
+        entry["connected"] = each.connected
+    if each.unconnected_in:
+        entry["unconnected_in"] = list(each.unconnected_in[:most])
     if each.objects:
         entry["objects"] = list(each.objects[:most])
         entry["object_count"] = len(each.objects)
