@@ -612,3 +612,15 @@ def test_empty_meshes_and_loose_parts_are_reported(rig: Rig) -> None:
     (stray,) = _run(rig, "loose")
     assert stray["object"] == "Stray"
     assert stray["why"] == "vertices that belong to no edge: 1; edges of no face: 1"
+
+
+def test_a_group_of_a_bone_that_does_not_deform_says_so(rig: Rig) -> None:
+    import bpy
+
+    body = _body_of_two_rigs(rig)
+    body.modifiers["Armature"].object = bpy.data.objects["Rig"]
+    bpy.data.objects["Rig"].data.bones["spine"].use_deform = False
+    told = rig.tool("scene__get_object", name="Body", detail=True)["unmatched_groups"]
+    assert told[0] == {"group": "UpperArm_L", "alike": "upper_arm.L"}
+    assert told[1]["group"] == "spine"
+    assert told[1]["why"] == "the bone 'spine' doesn't deform (use_deform is off)"

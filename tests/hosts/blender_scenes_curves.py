@@ -530,3 +530,16 @@ def test_the_interpolation_of_existing_keys_is_set(rig: Rig) -> None:
     nothing = {**asked, "start": 50, "end": 60}
     why = refused(lambda: rig.tool("blender_animation__set_interpolation", **nothing))
     assert "no keys there" in why
+
+
+def test_deleting_keys_says_that_those_of_bones_stay(rig: Rig) -> None:
+    _arm()
+    told = rig.tool("animation__delete_keys", name="Rig", start=1, end=20)
+    assert (told["keys"], told["verified"]) == (0, False)
+    assert 'pose.bones["Arm"].location' in told["doubt"]
+    assert "animation__list_keys" in told["doubt"]
+    named = [each["of"] for each in rig.tool("animation__list_keys", name="Rig")["others"]]
+    assert 'pose.bones["Arm"].location' in named
+    _moving(rig)
+    assert rig.tool("animation__delete_keys", name="Box", start=1, end=1)["verified"] is True
+    assert rig.tool("animation__delete_keys", name="Box", start=50, end=60)["verified"] is True

@@ -762,3 +762,29 @@ def test_a_list_says_how_many_users_it_leaves_out(rig: Rig) -> None:
         _object(f"User{number}", shared, bpy.context.scene)
     (told,) = rig.tool("blender_data__list", kind="meshes", pattern="Shared")["data"]
     assert (len(told["used_by"]), told["used_by_more"]) == (5, 2)
+
+
+def test_armature_modifiers_of_meshes_are_listed_by_their_type(rig: Rig) -> None:
+    body, bones = rig.cube("Body"), armature("Bones", "Arm")
+    body.modifiers.new("Skin", "ARMATURE").object = bones
+    asked: dict[str, Any] = {"values": ["object", "vertex_group"]}
+    for word in ("armature", "Armature", "ARMATURE"):
+        (told,) = rig.tool("blender_data__list_modifiers", type=word, **asked)["modifiers"]
+        assert told["values"] == {"object": "Bones", "vertex_group": ""}
+    body.modifiers.new("Pull", "LATTICE")
+    assert rig.tool("blender_data__list_modifiers", type="lattice")["total"] == 1
+
+
+def test_a_driven_value_that_is_one_number_has_no_index(rig: Rig) -> None:
+    door = rig.cube("Door")
+    door["mood"], door["moods"] = 1.0, [1.0, 2.0]
+    for path, index in (("hide_viewport", -1), ('["mood"]', -1), ('["moods"]', 1), ("scale", 2)):
+        door.driver_add(path, *([] if index < 0 else [index])).driver.expression = "1"
+    named = {'["mood"]', '["moods"][1]', "hide_viewport", "scale[2]"}
+    whole = rig.tool("scene__get_object", name="Door", detail=True)["drivers"]
+    assert {each["drives"] for each in whole} == named
+    listed = rig.tool("blender_data__list_drivers")["drivers"]
+    assert {each["drives"] for each in listed} == named
+    for drives in ("hide_viewport", '["mood"][0]'):
+        rig.tool("blender_data__remove_driver", of="Door", drives=drives)
+    assert rig.tool("blender_data__list_drivers")["total"] == 2

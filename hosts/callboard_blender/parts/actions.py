@@ -57,7 +57,8 @@ def strips_json(parts: Mapping[bpy.types.ID, bpy.types.ID]) -> Iterator[Json]:
         for action, strip, use, why in _uses(animation) if animation is not None else ():
             if use["how"] == "strip":
                 told = {"of": holder.name_full, "action": action.name_full, **_use(use, why)}
-                yield {**told, "curves": [drives_of(each) for each in curves_for(strip)][:_MOST]}
+                curves = [drives_of(each, part) for each in curves_for(strip)]
+                yield {**told, "curves": curves[:_MOST]}
 
 
 def sharers(part: bpy.types.ID) -> list[str]:

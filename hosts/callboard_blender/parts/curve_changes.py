@@ -14,7 +14,7 @@ from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find, forget, view_layer
 from callboard_blender.parts.curve_keys import blenders_word
 from callboard_blender.parts.curves import curves_of, driven_parts, own_action
-from callboard_blender.parts.drivers import drives_of
+from callboard_blender.parts.drivers import drives_of, is_named
 from callboard_blender.parts.property_values import converted, plain
 
 #: What every modifier has, but nobody sets.
@@ -218,7 +218,7 @@ def _curves(obj: bpy.types.Object, with_materials: bool) -> list[tuple[Any, str,
         own = part in (obj, obj.data, getattr(obj.data, "shape_keys", None))
         if own or with_materials:
             before = "" if part == obj else f"{holder.name_full}: "
-            listed += [(part, before + drives_of(each), each) for each in curves_of(part)]
+            listed += [(part, before + drives_of(each, part), each) for each in curves_of(part)]
     return listed
 
 
@@ -231,7 +231,7 @@ def _fitting(
         known = {label: each for label, each in known.items() if each.data_path.startswith(starts)}
     chosen = set()
     for name in names:
-        fits = {label for label in known if name in (label, label.rpartition("[")[0])}
+        fits = {label for label, each in known.items() if _is_called(name, label, each)}
         if not fits:
             raise HostError(f"'{obj.name}' has no curve '{name}'; {_listed(known)}")
         chosen |= fits
@@ -240,6 +240,12 @@ def _fitting(
     if not chosen:
         raise HostError(f"'{obj.name}' has no such curves; blender_animation__list_curves lists it")
     return chosen
+
+
+def _is_called(name: str, label: str, curve: Any) -> bool:
+    """Return whether ``name`` is the curve's label, with or without the index."""
+    before = label[: label.rindex(curve.data_path)]
+    return name.startswith(before) and is_named(curve, name[len(before) :])
 
 
 def _listed(names: Mapping[str, Any]) -> str:

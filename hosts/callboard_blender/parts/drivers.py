@@ -38,7 +38,7 @@ def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
     targets = [target for each in driver.variables for target in each.targets]
     entry: Json = {
         "of": owner.name_full,
-        "drives": drives_of(curve),
+        "drives": drives_of(curve, curve.id_data),
         "type": driver.type.lower(),
         "expression": driver.expression,
         "valid": not broken,
@@ -54,8 +54,24 @@ def driver_json(curve: Any, owner: bpy.types.ID) -> Json:
     return {**entry, "why": "; ".join(why)} if why else entry
 
 
-def drives_of(curve: Any) -> str:
-    """Return the path of the value that the driver determines, with its index."""
+def drives_of(curve: Any, owner: bpy.types.ID) -> str:
+    """Return the path of the value that the driver or the curve determines. It ends with an index
+    if the value is one of several, or isn't there, so that Blender doesn't know."""
+    try:
+        value = owner.path_resolve(curve.data_path)
+    except ValueError:
+        value = ()
+    several = hasattr(value, "__len__") and not isinstance(value, (str, set))
+    return _indexed(curve) if several else str(curve.data_path)
+
+
+def is_named(curve: Any, name: str) -> bool:
+    """Return whether ``name`` names what the driver or the curve determines, with or without the
+    index."""
+    return name in (_indexed(curve), curve.data_path)
+
+
+def _indexed(curve: Any) -> str:
     return f"{curve.data_path}[{curve.array_index}]"
 
 
@@ -73,7 +89,7 @@ def _reads(variable: Any, target: Any) -> str:
 
 def why_broken(curve: Any) -> list[str]:
     """Return every reason why the driver doesn't work."""
-    drives, driver, why = drives_of(curve), curve.driver, []
+    drives, driver, why = drives_of(curve, curve.id_data), curve.driver, []
     # Blender only judges drivers of scenes that have been evaluated.
     if not curve.is_valid or not has(curve.id_data, curve.data_path):
         meant = _meant(curve.id_data, curve.data_path)
@@ -98,7 +114,8 @@ def why_broken(curve: Any) -> list[str]:
 
 def why_idle(curve: Any) -> list[str]:
     """Return every reason why a driver has no effect, even if it isn't broken."""
-    muted = [f"the driver of '{drives_of(curve)}' is muted"] if curve.mute else []
+    drives = drives_of(curve, curve.id_data)
+    muted = [f"the driver of '{drives}' is muted"] if curve.mute else []
     return [*muted, *_switched_off(curve.id_data, curve.data_path)]
 
 

@@ -126,12 +126,15 @@ def _type(word: str) -> str:
     """Return Blender's word for a type of modifiers, which may be given as Blender's interface
     shows it, such as ``Subdivision Surface``, or as ``geometry__modify`` does."""
     known: dict[str, str] = {}
+    shown: dict[str, str] = {}
     for name in ("Modifier", "GpencilModifier"):
         if (kind := getattr(bpy.types, name, None)) is not None:
             for item in kind.bl_rna.properties["type"].enum_items:
-                known |= {_plain(item.name): item.identifier, item.identifier: item.identifier}
+                known[item.identifier] = item.identifier
+                # Those of grease pencils, which come last, are shown like those of meshes.
+                shown.setdefault(_plain(item.name), item.identifier)
     known |= {_plain(kind): word for kind, word in TYPES.items()}
-    if (blenders := known.get(_plain(word))) is not None:
+    if (blenders := {**shown, **known}.get(_plain(word))) is not None:
         return blenders
     types = sorted({each.lower() for each in known.values()})
     near = ", ".join(nearest_names(word.lower(), types) or types)

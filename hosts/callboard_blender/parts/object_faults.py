@@ -267,11 +267,14 @@ def _strays(obj: bpy.types.Object) -> tuple[str, Json | None] | None:
     strays = unmatched(obj, bones, weights.used)
     similar = [f"'{e['group']}' (like '{e['alike']}')" for e in strays if "alike" in e]
     if similar:
-        why = f"no bone has the names of its groups {', '.join(similar[:8])}"
+        why = f"no deforming bone has the names of its groups {', '.join(similar[:8])}"
         return why, _renaming(obj, strays)
     if strays and weights.stray:
         names = ", ".join(f"'{each['group']}'" for each in strays[:8])
-        return f"some vertices have weights only for groups that no bone has: {names}", None
+        return (
+            f"some vertices have weights only for groups that no deforming bone has: {names}",
+            None,
+        )
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import bpy
@@ -14,7 +14,7 @@ from callboard_blender.application.names import forget, view_layer
 from callboard_blender.parts.constraints import fault_of
 from callboard_blender.parts.curves import drivers_of
 from callboard_blender.parts.data_blocks import DataBlocks, drivers
-from callboard_blender.parts.drivers import drives_of, resolves
+from callboard_blender.parts.drivers import drives_of, is_named, resolves
 
 #: Kinds of data that a driver can read, with Blender's words for them.
 READ = {
@@ -139,21 +139,23 @@ class RigChanges:
 
 def _driver(of: str, drives: str) -> tuple[Any, Any]:
     known = [each for each in drivers() if each is not None and each[1].name_full == of]
-    fitting = [each for each in known if drives in (drives_of(each[0]), each[0].data_path)]
+    fitting = [each for each in known if is_named(each[0], drives)]
     if not fitting:
-        raise HostError(
-            f"'{of}' has no driver of '{drives}'; {listed(drives_of(c) for c, _ in known)}"
-        )
+        raise HostError(f"'{of}' has no driver of '{drives}'; {listed(_drives(known))}")
     if len(fitting) > 1:
         also = {type(each[1]).__name__ for each in fitting}
         raise HostError(
             f"'{of}' has several drivers of '{drives}', so give drives with its index: "
-            f"{listed(drives_of(c) for c, _ in fitting)}"
+            f"{listed(_drives(fitting))}"
             if len(also) == 1
             else f"several things named '{of}' have a driver of '{drives}'; rename one of them with"
             " blender_data__rename"
         )
     return fitting[0]
+
+
+def _drives(known: Iterable[tuple[Any, Any]]) -> Iterator[str]:
+    return (drives_of(curve, curve.id_data) for curve, _ in known)
 
 
 def listed(names: Iterable[str]) -> str:

@@ -37,8 +37,12 @@ def bindings(obj: bpy.types.Object) -> list[Any]:
 
 def bones_of(obj: bpy.types.Object) -> set[str]:
     """Return the names of the bones of all armatures that the object's modifiers name."""
-    rigs = (each.object for each in bindings(obj))
-    return {bone for rig in rigs if rig is not None for bone in deforming(rig)}
+    return {bone for rig in rigs_of(obj) for bone in deforming(rig)}
+
+
+def rigs_of(obj: bpy.types.Object) -> list[bpy.types.Object]:
+    """Return the armatures that the object's modifiers name."""
+    return [each.object for each in bindings(obj) if each.object is not None]
 
 
 def weights_of(obj: bpy.types.Object, bones: set[str], step: int = 1) -> Weights:
@@ -78,11 +82,17 @@ def _words(name: str) -> tuple[str, frozenset[str]]:
 
 def unmatched(obj: bpy.types.Object, bones: set[str], names: Iterable[str]) -> list[Json]:
     """Return those of the groups ``names`` that none of ``bones`` has and no modifier uses, each
-    with the bone whose name is alike."""
+    with the bone whose name is alike. ``why`` says that a bone has the name, but doesn't deform."""
     similar = alike((each.name for each in obj.vertex_groups), bones)
     kept = {getattr(holder, key) for holder, key in _mentions(obj)}
-    strays = sorted(set(names) - bones - kept)
-    return [{"group": e, **({"alike": similar[e]} if e in similar else {})} for e in strays]
+    there = {name for rig in rigs_of(obj) for name in rig.data.bones.keys()}  # noqa: SIM118
+    strays: list[Json] = []
+    for name in sorted(set(names) - bones - kept):
+        entry = {"group": name, **({"alike": similar[name]} if name in similar else {})}
+        if name in there:
+            entry["why"] = f"the bone '{name}' doesn't deform (use_deform is off)"
+        strays.append(entry)
+    return strays
 
 
 def can_rename(obj: bpy.types.Object) -> bool:

@@ -33,7 +33,7 @@ def set_curve_keys(
     doubt = next((each["why"] for each in active if not each["plays"]), None)
     if changed.mute:
         doubt = "the curve is muted"
-    answer: Json = {"changed": [of], "curve": drives_of(changed), "keys": len(wanted)}
+    answer: Json = {"changed": [of], "curve": drives_of(changed, owner), "keys": len(wanted)}
     answer |= {"total": len(there), "verified": doubt is None}
     return {**answer, **({"doubt": doubt} if doubt else {}), **own_actions(actions)}
 

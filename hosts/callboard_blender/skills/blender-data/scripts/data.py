@@ -17,7 +17,7 @@ from callboard_blender.parts.collection_facts import collection_json, in_layers
 from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.data_blocks import collections, drivers, kind_named
 from callboard_blender.parts.driver_trial import tried
-from callboard_blender.parts.drivers import driver_json, drives_of
+from callboard_blender.parts.drivers import driver_json, is_named
 from callboard_blender.parts.file_modifiers import file_modifier_json, value_of
 from callboard_blender.parts.property_values import plain
 from callboard_blender.parts.rig_changes import READ
@@ -404,9 +404,7 @@ def remove_driver(ctx: Any, of: str, drives: str) -> Json:
     ctx.port("scene.mutate")
     ctx.port("structure").rigs.remove_driver(of, drives)
     left = [
-        each
-        for each in drivers()
-        if each and (each[1].name_full, drives_of(each[0])) == (of, drives)
+        each for each in drivers() if each and each[1].name_full == of and is_named(each[0], drives)
     ]
     expect(not left, "the driver", "gone", "there")
     return {"changed": [of], "verified": True}

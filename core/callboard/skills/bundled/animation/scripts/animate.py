@@ -188,8 +188,21 @@ def delete_keys(ctx: Any, name: str, start: float, end: float) -> Json:
     left = [key["frame"] for key in port.keys(path) if start <= key["frame"] <= end]
     if left:
         raise HostError(f"{len(left)} keys are still there; the change was undone")
+    if not count and (others := _others(port, path)):
+        more = f" and {len(others) - 3} more" if len(others) > 3 else ""
+        doubt = (
+            "the object's own transform has no keys there, and only those are deleted; keys of"
+            f" {', '.join(others[:3])}{more} stay (animation__list_keys lists them)"
+        )
+        return {"changed": [], "keys": 0, "verified": False, "doubt": doubt}
     answer = {"changed": [path] if count else [], "keys": count, "verified": True}
     return {**answer, **_own(port, actions)}
+
+
+def _others(port: Any, path: str) -> list[str]:
+    """Return what else of the object than its transform has keys, where the host says so."""
+    others = port.others(path) if hasattr(port, "others") else {}
+    return [each["of"] for each in others.get("others", ())]
 
 
 def bake(ctx: Any, names: Sequence[str], start: int, end: int, step: int = 1) -> Json:
