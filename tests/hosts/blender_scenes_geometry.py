@@ -261,3 +261,37 @@ def test_the_outside_of_a_strip_with_one_side_is_in_doubt(rig: Rig) -> None:
     done = rig.tool("geometry__normals", name="Strip")
     assert done["verified"] is False
     assert "opposite sides" in done["doubt"]
+
+
+def test_detail_counts_faces_of_slots_and_what_shape_keys_move(rig: Rig) -> None:
+    import bpy
+
+    face = rig.cube("Face")
+    for name in ("Skin", "Spare", "Teeth"):
+        face.data.materials.append(bpy.data.materials.new(name))
+    face.data.polygons[0].material_index = 2
+    face.data.polygons[1].material_index = 9  # Blender shows the last slot.
+    for name in ("Basis", "Still", "Smile", "Left", "Idle"):
+        face.shape_key_add(name=name)
+    keys = face.data.shape_keys.key_blocks
+    for name in ("Smile", "Left", "Idle"):
+        keys[name].data[0].co.z += 2
+        keys[name].data[7].co.x += 1
+    keys["Still"].data[3].co.x += 1e-7
+    face.vertex_groups.new(name="Half").add([0], 0.5, "REPLACE")
+    face.vertex_groups.new(name="Nowhere")
+    keys["Left"].vertex_group, keys["Idle"].vertex_group = "Half", "Nowhere"
+    told = rig.tool("scene__get_object", name="Face", detail=True)
+    slots = {each["material"]: each["faces"] for each in told["slots"]}
+    assert slots == {"Skin": len(face.data.polygons) - 2, "Spare": 0, "Teeth": 2}
+    moves = told["shape_key_moves"]
+    assert list(moves) == ["Still", "Smile", "Left", "Idle"]
+    assert moves["Still"] == {"points": 0, "farthest": 0.0, "why": "it moves nothing"}
+    assert (moves["Smile"]["points"], round(moves["Smile"]["farthest"], 4)) == (2, 2)
+    assert moves["Left"]["vertex_group"] == "Half"
+    assert (moves["Left"]["points"], round(moves["Left"]["farthest"], 4)) == (1, 1)
+    assert moves["Idle"]["points"] == 0
+    assert "no weight in 'Nowhere'" in moves["Idle"]["why"]
+    told = rig.tool("scene__get_object", name=rig.cube("Plain").name, detail=True)
+    assert told["slots"] == []
+    assert "shape_key_moves" not in told

@@ -15,6 +15,7 @@ from callboard_blender.parts.constraints import constraint_json, constraints_of
 from callboard_blender.parts.curves import driven_parts, drivers_of
 from callboard_blender.parts.details import levels_of
 from callboard_blender.parts.drivers import driver_json
+from callboard_blender.parts.mesh_counts import shape_key_moves, slot_faces
 from callboard_blender.parts.node_json import group_json
 from callboard_blender.parts.pointers import named_by
 from callboard_blender.parts.rendered import Rendered
@@ -55,7 +56,7 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
         "properties": {
             key: _plain(value) for key, value in obj.items() if not key.startswith(("_", "cycles"))
         },
-        "slots": [_slot(index, each) for index, each in enumerate(obj.material_slots)],
+        "slots": _slots(obj),
         "collections": [each.name_full for each in obj.users_collection],
         "visibility": _visibility(obj),
         "uses": sorted(_uses(obj)),
@@ -70,6 +71,8 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
         reported["bone_count"] = len(data.bones)
     if keys := getattr(data, "shape_keys", None):
         reported["shape_keys"] = {each.name: each.value for each in keys.key_blocks[:_MOST]}
+        if moves := shape_key_moves(obj):
+            reported["shape_key_moves"] = dict([*moves.items()][:_MOST])
     if action := actions_of([obj]).get(obj):
         reported["action"] = action
     if users:
@@ -138,6 +141,17 @@ def _settings(each: Any) -> Json:
         if isinstance(value, (bool, int, float, str)) and value != usual:
             settings[key] = value
     return settings
+
+
+def _slots(obj: bpy.types.Object) -> list[Json]:
+    """Return the material slots, with the number of faces that use each if the object is a mesh
+    with a number of faces that can be counted."""
+    slots = [_slot(index, each) for index, each in enumerate(obj.material_slots)]
+    if slots and obj.type == "MESH":
+        counts = slot_faces(obj)
+        for slot in slots:
+            slot["faces"] = counts[slot["slot"]] if counts is not None else "too many to count"
+    return slots
 
 
 def _slot(index: int, slot: Any) -> Json:
