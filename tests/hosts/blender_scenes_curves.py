@@ -543,3 +543,133 @@ def test_deleting_keys_says_that_those_of_bones_stay(rig: Rig) -> None:
     _moving(rig)
     assert rig.tool("animation__delete_keys", name="Box", start=1, end=1)["verified"] is True
     assert rig.tool("animation__delete_keys", name="Box", start=50, end=60)["verified"] is True
+
+
+def _loose_action() -> str:
+    """Return the name of an action that nothing uses, for the armature Rig, whose bone Hand has
+    been deleted since."""
+    import bpy
+
+    obj = _arm()
+    action = obj.animation_data.action
+    action.name, action.use_fake_user = "Walk", True
+    obj.animation_data.action = None
+    bpy.ops.object.mode_set(mode="EDIT")
+    obj.data.edit_bones.remove(obj.data.edit_bones["Hand"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    return str(action.name)
+
+
+def test_channels_of_missing_bones_leave_an_action_that_nothing_uses(rig: Rig) -> None:
+    asked: dict[str, Any] = {"name": "Rig", "action": _loose_action()}
+    assert rig.tool("blender_animation__list_curves", name="Rig")["total"] == 0
+    listed = rig.tool("blender_animation__list_curves", **asked, keys=True)
+    assert (listed["total"], listed["used_by"]) == (6, [])
+    arm, hand = 'pose.bones["Arm"].location', 'pose.bones["Hand"].location'
+    missing = {each["curve"] for each in listed["curves"] if each.get("missing")}
+    assert missing == {f"{hand}[{axis}]" for axis in range(3)}
+    only = rig.tool("blender_animation__list_curves", **asked, missing=True)
+    assert {each["curve"] for each in only["curves"]} == missing
+    why = refused(lambda: rig.tool("blender_animation__delete_curves", **asked))
+    assert "give curves, bones or missing" in why
+    told = rig.tool("blender_animation__delete_curves", **asked, missing=True)
+    assert (told["changed"], told["total"], told["left"], told["keys"]) == (["Walk"], 3, 3, 6)
+    assert {*told["removed"]} == missing
+    listed = rig.tool("blender_animation__list_curves", **asked)["curves"]
+    assert {each["curve"] for each in listed} == {f"{arm}[{axis}]" for axis in range(3)}
+    why = refused(lambda: rig.tool("blender_animation__delete_curves", **asked, missing=True))
+    assert "no such curves" in why
+    assert rig.host.undo.undo(rig.call.undo_id) is True
+    assert rig.tool("blender_animation__list_curves", **asked)["total"] == 6
+
+
+def test_last_keys_of_a_loose_action_get_the_values_of_the_first(rig: Rig) -> None:
+    asked: dict[str, Any] = {"name": "Rig", "action": _loose_action()}
+    arm = 'pose.bones["Arm"].location[0]'
+
+    def values() -> list[tuple[float, float]]:
+        (told,) = rig.tool("blender_animation__list_curves", **asked, curves=[arm], keys=True)[
+            "curves"
+        ]
+        return [(each["frame"], round(each["value"], 3)) for each in told["points"]]
+
+    assert values() == [(5, 0.5), (15, 1.5)]
+    told = rig.tool(
+        "blender_animation__copy_keys", **asked, bones=["Arm"], source="first", target="last"
+    )
+    assert (told["changed"], told["curves"], told["already"]) == (["Walk"], [arm], 2)
+    assert values() == [(5, 0.5), (15, 0.5)]
+    rig.tool("blender_animation__copy_keys", **asked, curves=[arm], source=5, target=20)
+    assert values() == [(5, 0.5), (15, 0.5), (20, 0.5)]
+    keys = [{"frame": 5, "value": 3, "interpolation": "linear"}]
+    told = rig.tool(
+        "blender_animation__set_curve_keys", of="Rig", action="Walk", curve=arm, keys=keys
+    )
+    assert (told["changed"], told["used_by"], told["total"]) == (["Walk"], [], 3)
+    rig.tool("blender_animation__move_keys", **asked, curves=[arm], offset=5)
+    assert values() == [(10, 3), (20, 0.5), (25, 0.5)]
+    told = rig.tool(
+        "blender_animation__set_interpolation", **asked, curves=[arm], interpolation="constant"
+    )
+    assert told["keys"] == 3
+    told = rig.tool("blender_animation__delete_curves", **asked, curves=[arm], end=20)
+    assert (told["keys"], told["total"], values()) == (2, 0, [(25, 0.5)])
+    why = refused(
+        lambda: rig.tool("blender_animation__copy_keys", **asked, source="middle", target="last")
+    )
+    assert "first, last or a frame" in why
+    why = refused(lambda: rig.tool("blender_animation__list_curves", name="Rig", slot="Rig"))
+    assert "give action too" in why
+
+
+def test_deleted_channels_of_the_active_action_stay_with_its_other_users(rig: Rig) -> None:
+    box = _moving(rig)
+    twin = rig.cube("Twin")
+    twin.animation_data_create().action = box.animation_data.action
+    if hasattr(box.animation_data, "action_slot"):
+        twin.animation_data.action_slot = box.animation_data.action_slot
+    told = rig.tool("blender_animation__delete_curves", name="Box", curves=["location[2]"])
+    assert (told["changed"], told["left"], len(told["own_actions"])) == (["Box"], 2, 1)
+    assert {*_curves(rig, "Twin")} == {f"location[{axis}]" for axis in range(3)}
+    told = rig.tool("blender_animation__delete_curves", name="Box", curves=["location"], start=11)
+    assert (told["total"], told["keys"]) == (0, 2)
+    assert _curves(rig, "Box")["location[0]"]["frames"] == [1, 1]
+
+
+def test_an_action_with_several_slots_asks_which_one_is_meant(rig: Rig) -> None:
+    import bpy
+
+    if bpy.app.version < (4, 4):
+        return
+    box, twin = _moving(rig), _moving(rig, "Twin")
+    action, slot = box.animation_data.action, box.animation_data.action_slot
+    other = action.slots.new("OBJECT", "Else")
+    bag = action.layers[0].strips[0].channelbag(other, ensure=True)
+    bag.fcurves.new('["missing"]').keyframe_points.insert(4, 2)
+    asked: dict[str, Any] = {"action": action.name}
+    assert rig.tool("blender_animation__list_curves", name="Box", **asked)["total"] == 3
+    twin.animation_data.action = None
+    why = refused(lambda: rig.tool("blender_animation__list_curves", name="Twin", **asked))
+    assert f"{slot.name_display} (object), Else (object)" in why
+    told = rig.tool("blender_animation__list_curves", name="Twin", **asked, slot="Else")
+    assert [(each["curve"], each["missing"]) for each in told["curves"]] == [
+        ('["missing"][0]', True)
+    ]
+    told = rig.tool(
+        "blender_animation__delete_curves", name="Twin", **asked, slot="Else", missing=True
+    )
+    assert (told["total"], told["left"], told["used_by"]) == (1, 0, ["Box"])
+    assert rig.tool("blender_animation__list_curves", name="Box", **asked)["total"] == 3
+
+
+def test_channels_of_a_linked_action_are_not_deleted(rig: Rig) -> None:
+    import bpy
+
+    path = rig.library("moves.blend", _loose_action)
+    with bpy.data.libraries.load(path, link=True) as (_, into):
+        into.actions = ["Walk"]
+    armature("Rig", "Arm")
+    asked: dict[str, Any] = {"name": "Rig", "action": "Walk"}
+    assert rig.tool("blender_animation__list_curves", **asked, missing=True)["total"] == 3
+    why = refused(lambda: rig.tool("blender_animation__delete_curves", **asked, missing=True))
+    assert "is linked from" in why

@@ -91,6 +91,12 @@ def own_actions(before: Mapping[bpy.types.ID, str]) -> Json:
     return {"own_actions": copies} if copies else {}
 
 
+def used_by(action: bpy.types.Action) -> Json:
+    """Return ``{used_by}``, the names of all that uses the action."""
+    users = bpy.data.user_map(subset={action}).get(action, ())
+    return {"used_by": sorted(each.name_full for each in users)[:_MOST]}
+
+
 def action_json(action: Any, uses: list[Json]) -> Json:
     """Return ``{name, frames, fake_user, plays, why?, uses, …}``. ``frames`` is None if the action
     has no keys."""

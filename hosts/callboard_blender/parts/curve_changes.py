@@ -2,78 +2,90 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from typing import Any
 
 import bpy
 
-from callboard.errors import HostError
+from callboard.errors import HostError, WrongArgument
 from callboard.host import Json
 from callboard_blender.application.changes import SceneChanges
 from callboard_blender.application.linked_data import refuse_linked
 from callboard_blender.application.names import find, forget, view_layer
-from callboard_blender.parts.curve_keys import blenders_word
-from callboard_blender.parts.curves import curves_of, driven_parts, own_action
-from callboard_blender.parts.drivers import drives_of, is_named
+from callboard_blender.parts.actions import own_actions, used_by
+from callboard_blender.parts.curve_choice import Channel, Which, channels, choose, labels_of
+from callboard_blender.parts.curve_keys import blenders_word, put_keys
+from callboard_blender.parts.curves import bags_of, driven_parts, has_slots, own_action
+from callboard_blender.parts.data_blocks import DataBlocks
 from callboard_blender.parts.property_values import converted, plain
 
 #: What every modifier has, but nobody sets.
 _INNER = ("rna_type", "type", "show_expanded", "active", "is_valid")
 
+#: Where the first and the last key are in a list of keys.
+_ENDS = {"first": 0, "last": -1}
+
 
 class CurveChanges:
-    def __init__(self, changes: SceneChanges) -> None:
+    def __init__(self, changes: SceneChanges, blocks: DataBlocks) -> None:
         self._changes = changes
+        self._blocks = blocks
 
-    def named(self, name: str) -> dict[str, Any]:
-        """Return the curves of the object, its data, shape keys and materials, by name."""
-        return {label: curve for _, label, curve in _curves(find(name), True)}
+    def named(self, which: Which) -> dict[str, Any]:
+        """Return all curves of the object or action, by name, with those of materials."""
+        return labels_of(channels(which, self.action(which), with_materials=True))
 
-    def chosen(self, name: str, curves: Sequence[str], bones: Sequence[str]) -> dict[str, Any]:
-        """Return these curves of the object, or those of these bones, or all, by name."""
-        obj = find(name)
-        _refuse_unknown_bones(obj, bones)
-        named = self.named(name)
-        if not curves and not bones:
-            return named
-        labels = _fitting(obj, curves, bones, with_materials=True)
-        return {label: each for label, each in named.items() if label in labels}
+    def chosen(self, which: Which) -> list[Channel]:
+        """Return the curves that are meant, with those of materials."""
+        return choose(which, self.action(which), with_materials=True)
+
+    def action(self, which: Which) -> Any:
+        """Return the action that is named, or None if the active ones are meant."""
+        if which.action is None:
+            if which.slot is not None:
+                raise WrongArgument("slot belongs to an action; give action too")
+            return None
+        return self._blocks.find("actions", which.action)
+
+    def change_json(self, which: Which, before: Mapping[bpy.types.ID, str]) -> Json:
+        """Return ``{changed, own_actions?, used_by?}`` of a change: what uses the action that was
+        named, or else what got its own. ``before`` are the active actions before the change."""
+        if (action := self.action(which)) is None:
+            return {"changed": [which.name], **own_actions(before)}
+        return {"changed": [action.name_full], **used_by(action)}
 
     def set_interpolation(
         self,
-        name: str,
-        curves: Sequence[str],
-        bones: Sequence[str],
+        which: Which,
         interpolation: str,
         start: float,
         end: float,
     ) -> list[str]:
         """Set the interpolation of the keys from ``start`` to ``end``. Return the names of the
         curves that have such keys."""
-        chosen = self._chosen(name, curves, bones)
+        chosen = self._chosen(which)
         keyed = {
             label: points
             for label, each in chosen.items()
             if (points := [one for one in each.keyframe_points if start <= one.co.x <= end])
         }
         if not keyed:
-            raise HostError(f"these curves of '{name}' have no keys there")
+            raise HostError(f"these curves of '{which.name}' have no keys there")
         for label, points in keyed.items():
             for point in points:
                 point.interpolation = blenders_word(interpolation)
             chosen[label].update()
-        return self._changed(name, {label: chosen[label] for label in keyed})
+        return self._changed(which, {label: chosen[label] for label in keyed})
 
     def parts(self, name: str) -> dict[Any, Any]:
         """Return what of the object can be animated, with the datablock that it belongs to."""
         return dict(driven_parts(find(name)))
 
-    def add_modifier(
-        self, name: str, curves: Sequence[str], bones: Sequence[str], kind: str, values: Json
-    ) -> list[str]:
+    def add_modifier(self, which: Which, kind: str, values: Json) -> list[str]:
         """Add a modifier to each of these curves, or to all curves of the object. Return the
         names of the curves."""
-        chosen = self._chosen(name, curves, bones)
+        chosen = self._chosen(which)
         known = [
             each.identifier.lower()
             for each in bpy.types.FModifier.bl_rna.properties["type"].enum_items
@@ -90,53 +102,46 @@ class CurveChanges:
                 )
             _set(made, kind, values)
             curve.update()
-        return self._changed(name, chosen)
+        return self._changed(which, chosen)
 
     def set_modifier(
         self,
-        name: str,
-        curves: Sequence[str],
-        bones: Sequence[str],
+        which: Which,
         kind: str,
         number: int | None,
         values: Json,
     ) -> list[str]:
-        chosen = self._chosen(name, curves, bones)
-        holding = _holding(chosen, kind, number, bool(curves))
+        chosen = self._chosen(which)
+        holding = _holding(chosen, kind, number, bool(which.curves))
         for label, each in holding.items():
             _set(each, kind, values)
             chosen[label].update()
-        return self._changed(name, holding)
+        return self._changed(which, holding)
 
-    def remove_modifier(
-        self, name: str, curves: Sequence[str], bones: Sequence[str], kind: str, number: int | None
-    ) -> list[str]:
-        chosen = self._chosen(name, curves, bones)
-        holding = _holding(chosen, kind, number, bool(curves))
+    def remove_modifier(self, which: Which, kind: str, number: int | None) -> list[str]:
+        chosen = self._chosen(which)
+        holding = _holding(chosen, kind, number, bool(which.curves))
         for label, each in holding.items():
             chosen[label].modifiers.remove(each)
             chosen[label].update()
-        return self._changed(name, holding)
+        return self._changed(which, holding)
 
     def move_keys(
         self,
-        name: str,
-        curves: Sequence[str],
-        bones: Sequence[str],
+        which: Which,
         offset: float,
         scale: float,
         pivot: float | None,
     ) -> Json:
         """Scale the times of all keys of these curves about the frame ``pivot``, or about the first
-        key, and then add ``offset``. Without ``curves`` or ``bones``, these are all curves of the
-        object, its data and its shape keys. Return ``{curves, keys, was, now, pivot}``. ``was`` and
+        key, and then add ``offset``. Return ``{curves, keys, was, now, pivot}``. ``was`` and
         ``now`` are the first and the last frame."""
-        chosen = self._chosen(name, curves, bones)
+        chosen = self._chosen(which)
         keyed = {label: each for label, each in chosen.items() if len(each.keyframe_points)}
         before = {label: frames_of(each) for label, each in keyed.items()}
         frames = [frame for each in before.values() for frame in each]
         if not frames:
-            raise HostError(f"'{name}' has no such keys")
+            raise HostError(f"'{which.name}' has no such keys")
         about = min(frames) if pivot is None else pivot
         for each in keyed.values():
             for part in ("co", "handle_left", "handle_right"):
@@ -145,7 +150,7 @@ class CurveChanges:
                 flat[::2] = [about + (x - about) * scale + offset for x in flat[::2]]
                 each.keyframe_points.foreach_set(part, flat)
             each.update()
-        self._changed(name, keyed)
+        self._changed(which, keyed)
         for label, each in keyed.items():
             wanted = [about + (x - about) * scale + offset for x in before[label]]
             if any(abs(a - b) > 1e-2 for a, b in zip(wanted, frames_of(each), strict=True)):
@@ -159,27 +164,104 @@ class CurveChanges:
             "pivot": about,
         }
 
-    def _chosen(self, name: str, curves: Sequence[str], bones: Sequence[str]) -> dict[str, Any]:
-        """Return the curves by name, to be changed. Their actions belong to nothing else then."""
-        obj = find(name)
-        refuse_linked(obj)
-        _refuse_unknown_bones(obj, bones)
+    def set_keys(self, which: Which, keys: Sequence[Json]) -> tuple[str, Any]:
+        """Set ``keys`` of one curve that is there. Return its name and the curve."""
+        chosen = self._chosen(which)
+        if len(chosen) > 1:
+            raise WrongArgument(f"curve names several channels, so add an index: {[*chosen]}")
+        ((label, curve),) = chosen.items()
+        _refuse_locked(chosen)
+        put_keys(curve, keys)
+        self._changed(which, chosen)
+        return label, curve
+
+    def delete(self, which: Which, start: float, end: float) -> Json:
+        """Delete the keys of these curves from ``start`` to ``end``, and the curves without keys
+        then. Return ``{curves, removed, keys}``: the curves with such keys, those that are gone,
+        and the number of keys."""
+        chosen = self._chosen(which)
+        _refuse_locked(chosen)
+        holders = _holders(chosen.values())
+        touched, removed, keys = [], [], 0
+        for label, curve in chosen.items():
+            points = curve.keyframe_points
+            numbers = [at for at, x in enumerate(frames_of(curve)) if start <= x <= end]
+            whole = len(numbers) == len(points)
+            if not numbers and not (whole and start == -inf and end == inf):
+                continue
+            touched.append(label)
+            keys += len(numbers)
+            if whole:
+                removed.append(label)
+                _remove(holders[curve.as_pointer()], curve)
+                continue
+            for at in reversed(numbers):
+                points.remove(points[at], fast=True)
+            curve.update()
+        if not touched:
+            raise HostError(f"these curves of '{which.name}' have no keys there")
+        self._changed(which, touched)
+        return {"curves": touched, "removed": removed, "keys": keys}
+
+    def copy_keys(self, which: Which, source: str | float, target: str | float) -> dict[str, Json]:
+        """Give the key at ``target``, which is made if there is none, the value at ``source``: of
+        the first or the last key, or at a frame. Handles keep their slopes. Return ``{frame, was?,
+        value}`` by the curves' names."""
+        chosen, told = self._chosen(which), {}
+        _refuse_locked(chosen)
+        for label, curve in chosen.items():
+            frames = frames_of(curve)
+            if not frames:
+                continue
+            value, frame = curve.evaluate(_frame(source, frames)), _frame(target, frames)
+            if source in _ENDS:
+                value = curve.keyframe_points[_ENDS[str(source)]].co.y
+            at = next((at for at, x in enumerate(frames) if abs(x - frame) < 1e-3), None)
+            told[label] = {"frame": frame, "value": value}
+            if at is None:
+                curve.keyframe_points.insert(frame, value)
+            else:
+                point = curve.keyframe_points[at]
+                told[label]["was"] = float(point.co.y)
+                point.co_ui.y = value
+            curve.update()
+        if not told:
+            raise HostError(f"these curves of '{which.name}' have no keys")
+        self._changed(which, told)
+        return told
+
+    def _chosen(self, which: Which) -> dict[str, Any]:
+        """Return the curves by name, to be changed. Active actions belong to nothing else then.
+        An action that is named stays the same for all that use it."""
+        action = self.action(which)
         # A material's keys change only if they are named, because other objects may have it.
-        labels = _fitting(obj, curves, bones, with_materials=bool(curves))
-        parts = {part for part, label, _ in _curves(obj, True) if label in labels}
+        with_materials = bool(which.curves)
+        listed = choose(which, action, with_materials)
+        if not listed:
+            raise HostError(
+                f"'{which.action or which.name}' has no such curves;"
+                " blender_animation__list_curves lists them"
+            )
+        if action is not None:
+            refuse_linked(action)
+            self._changes.touch()
+            return labels_of(listed)
+        refuse_linked(find(which.name))
+        parts = {each.part for each in listed}
         for part in parts:
             if part.library is not None:
                 raise HostError(f"'{part.name_full}' comes from another file; change it there")
         self._changes.touch()
         for part in parts:
             own_action(part)
-        return {label: curve for _, label, curve in _curves(obj, True) if label in labels}
+        labels = {each.label for each in listed}
+        now = channels(which, action, with_materials)
+        return labels_of(each for each in now if each.label in labels)
 
-    def _changed(self, name: str, curves: Mapping[str, Any]) -> list[str]:
-        obj = find(name)
-        for part, label, _ in _curves(obj, True):
-            if label in curves:
-                part.update_tag()
+    def _changed(self, which: Which, curves: Iterable[str]) -> list[str]:
+        obj, action = find(which.name), self.action(which)
+        for part in driven_parts(obj) if action is None else [(action, action)]:
+            part[0].update_tag()
         obj.update_tag(refresh={"TIME"})
         view_layer().update()
         forget()
@@ -211,56 +293,30 @@ def frames_of(curve: Any) -> list[float]:
     return flat[::2]
 
 
-def _curves(obj: bpy.types.Object, with_materials: bool) -> list[tuple[Any, str, Any]]:
-    """Return each curve with the part of the object that it belongs to, and with its name."""
-    listed = []
-    for part, holder in driven_parts(obj):
-        own = part in (obj, obj.data, getattr(obj.data, "shape_keys", None))
-        if own or with_materials:
-            before = "" if part == obj else f"{holder.name_full}: "
-            listed += [(part, before + drives_of(each, part), each) for each in curves_of(part)]
-    return listed
+def _refuse_locked(curves: Mapping[str, Any]) -> None:
+    if locked := [label for label, each in curves.items() if each.lock]:
+        raise HostError(f"locked: {', '.join(locked[:5])}; ask the artist to unlock that")
 
 
-def _fitting(
-    obj: bpy.types.Object, names: Sequence[str], bones: Sequence[str], with_materials: bool
-) -> set[str]:
-    known = {label: curve for _, label, curve in _curves(obj, with_materials)}
-    starts = tuple(f'pose.bones["{bpy.utils.escape_identifier(each)}"]' for each in bones)
-    if starts:
-        known = {label: each for label, each in known.items() if each.data_path.startswith(starts)}
-    chosen = set()
-    for name in names:
-        fits = {label for label, each in known.items() if _is_called(name, label, each)}
-        if not fits:
-            raise HostError(f"'{obj.name}' has no curve '{name}'; {_listed(known)}")
-        chosen |= fits
-    if not names:
-        chosen = set(known)
-    if not chosen:
-        raise HostError(f"'{obj.name}' has no such curves; blender_animation__list_curves lists it")
-    return chosen
+def _holders(curves: Iterable[Any]) -> dict[int, Any]:
+    """Return what holds the curves in their actions, by the curves' addresses."""
+    actions = {each.id_data for each in curves}
+    held = [one for each in actions for one in (bags_of(each) if has_slots(each) else [each])]
+    return {curve.as_pointer(): holder for holder in held for curve in holder.fcurves}
 
 
-def _is_called(name: str, label: str, curve: Any) -> bool:
-    """Return whether ``name`` is the curve's label, with or without the index."""
-    before = label[: label.rindex(curve.data_path)]
-    return name.startswith(before) and is_named(curve, name[len(before) :])
+def _remove(holder: Any, curve: Any) -> None:
+    """Remove a curve and, if that was all of it, its group."""
+    group = curve.group.name if curve.group is not None else None
+    holder.fcurves.remove(curve)
+    # Blender itself removes groups of slots.
+    left = holder.groups.get(group) if group is not None else None
+    if left is not None and not len(left.channels):
+        holder.groups.remove(left)
 
 
-def _listed(names: Mapping[str, Any]) -> str:
-    shown = ", ".join(list(names)[:20])
-    more = f" and {len(names) - 20} more" if len(names) > 20 else ""
-    return f"it has: {shown}{more}" if names else "it has none"
-
-
-def _refuse_unknown_bones(obj: bpy.types.Object, bones: Sequence[str]) -> None:
-    known = obj.pose.bones if obj.pose else {}
-    for each in bones:
-        if each not in known:
-            raise HostError(
-                f"'{obj.name}' has no bone '{each}'; {_listed(dict.fromkeys(known.keys()))}"
-            )
+def _frame(place: str | float, frames: Sequence[float]) -> float:
+    return frames[_ENDS[place]] if isinstance(place, str) else place
 
 
 def _holding(

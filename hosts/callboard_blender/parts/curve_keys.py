@@ -53,11 +53,7 @@ class CurveKeys:
             curve = _at(owner, curves_of(owner), place)
         if curve is None or curve.lock:
             raise HostError(f"the curve of '{path}' is locked; ask the artist to unlock it")
-        for each in keys:
-            point = curve.keyframe_points.insert(each["frame"], each["value"])
-            if "interpolation" in each:
-                point.interpolation = blenders_word(each["interpolation"])
-        curve.update()
+        put_keys(curve, keys)
         owner.update_tag(**({"refresh": {"TIME"}} if isinstance(owner, bpy.types.Object) else {}))
         view_layer().update()
         forget()
@@ -72,6 +68,15 @@ class CurveKeys:
             raise HostError(f"Blender can't key '{inner}': {error}") from None
         if not done:
             raise HostError(f"Blender did not key '{inner}'; unlock the channel if it is locked")
+
+
+def put_keys(curve: Any, keys: Sequence[Json]) -> None:
+    """Set keys of the curve, each ``{frame, value, interpolation?}``."""
+    for each in keys:
+        point = curve.keyframe_points.insert(each["frame"], each["value"])
+        if "interpolation" in each:
+            point.interpolation = blenders_word(each["interpolation"])
+    curve.update()
 
 
 def blenders_word(interpolation: str) -> str:

@@ -141,7 +141,7 @@ def own_action(owner: bpy.types.ID) -> None:
     if action is None:
         return
     slot = getattr(data, "action_slot", None)
-    if hasattr(action, "slots"):
+    if has_slots(action):
         shared = slot is not None and len(slot.users()) > 1
     else:
         shared = action.users - action.use_fake_user > 1
@@ -165,15 +165,24 @@ def curves_for(user: Any) -> list[Any]:
     if not hasattr(user, "action_slot"):
         return list(user.action.fcurves)
     return [
-        curve for bag in _bags(user.action) if bag.slot == user.action_slot for curve in bag.fcurves
+        curve
+        for bag in bags_of(user.action)
+        if bag.slot == user.action_slot
+        for curve in bag.fcurves
     ]
+
+
+def has_slots(action: bpy.types.Action) -> bool:
+    """Return whether the action has slots, as from Blender 4.4."""
+    return hasattr(action, "slots")
 
 
 def has_keys(action: bpy.types.Action) -> bool:
     """Return whether the action has a key, in any slot."""
-    holders = _bags(action) if hasattr(action, "slots") else [action]
+    holders = bags_of(action) if has_slots(action) else [action]
     return any(len(curve.keyframe_points) for each in holders for curve in each.fcurves)
 
 
-def _bags(action: bpy.types.Action) -> list[Any]:
+def bags_of(action: bpy.types.Action) -> list[Any]:
+    """Return what holds the curves of each slot of the action, from Blender 4.4."""
     return [bag for layer in action.layers for strip in layer.strips for bag in strip.channelbags]

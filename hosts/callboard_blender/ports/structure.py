@@ -51,7 +51,7 @@ class BlenderStructure:
         self.blocks = DataBlocks(changes)
         self.unused = UnusedData(changes, self.blocks)
         self.rigs = RigChanges(changes, self.blocks)
-        self.curves = CurveChanges(changes)
+        self.curves = CurveChanges(changes, self.blocks)
         self.modifiers = FileModifiers(changes, self.blocks)
         self.local = LocalData(changes)
         self.packed = PackedFiles(changes)

@@ -21,10 +21,12 @@ from callboard_blender.parts.actions import (
     own_actions,
     sharers,
     strips_json,
+    used_by,
     uses_by,
     uses_of_actions,
 )
 from callboard_blender.parts.curve_changes import curve_json
+from callboard_blender.parts.curve_choice import Which
 from callboard_blender.parts.curve_keys import keys_json
 from callboard_blender.parts.nla import active_json, strip_json, track_json
 
@@ -71,25 +73,32 @@ def list_curves(
     modified: bool = False,
     curves: Sequence[str] = (),
     bones: Sequence[str] = (),
+    action: str | None = None,
+    slot: str | None = None,
+    missing: bool = False,
     keys: bool = False,
     start: float = -inf,
     end: float = inf,
     offset: int = 0,
     limit: int = 200,
 ) -> Json:
-    named = ctx.port("structure").curves.chosen(name, curves, bones)
-    fitting = [(label, each) for label, each in named.items() if not modified or each.modifiers]
+    editor, which = ctx.port("structure").curves, Which(name, curves, bones, action, slot, missing)
+    fitting = [each for each in editor.chosen(which) if not modified or each.curve.modifiers]
     answer: Json = {"curves": [], "total": len(fitting)}
     left = _MOST_KEYS
-    for label, each in fitting[offset : offset + limit]:
-        entry = curve_json(label, each)
+    for each in fitting[offset : offset + limit]:
+        entry = curve_json(each.label, each.curve)
+        if each.missing:
+            entry["missing"] = True
         if keys:
-            there = keys_json(each, start, end)
+            there = keys_json(each.curve, start, end)
             entry["points"] = there[:left]
             left -= len(entry["points"])
             if len(entry["points"]) < len(there):
                 entry["points_left_out"] = len(there) - len(entry["points"])
         answer["curves"].append(entry)
+    if action is not None:
+        return {**answer, **used_by(editor.action(which))}
     parts = _parts(ctx, name)
     if strips := [*islice(strips_json(parts), _MOST)]:
         answer["strips"] = strips
@@ -111,7 +120,9 @@ def add_modifier(
 ) -> Json:
     ctx.port("scene.mutate")
     before, actions = _modifiers(ctx, name), actions_of(_parts(ctx, name))
-    changed = ctx.port("structure").curves.add_modifier(name, curves, bones, type, values or {})
+    changed = ctx.port("structure").curves.add_modifier(
+        Which(name, curves, bones), type, values or {}
+    )
     now = _modifiers(ctx, name)
     for label in changed:
         expect(len(now[label]) == len(before[label]) + 1, f"modifiers of {label}", "more", "not")
@@ -130,7 +141,7 @@ def set_modifier(
 ) -> Json:
     ctx.port("scene.mutate")
     editor, actions = ctx.port("structure").curves, actions_of(_parts(ctx, name))
-    changed = editor.set_modifier(name, curves, bones, type, number, values)
+    changed = editor.set_modifier(Which(name, curves, bones), type, number, values)
     now = _modifiers(ctx, name)
     for label in changed:
         _expect_values(label, values, type, now[label])
@@ -147,7 +158,8 @@ def remove_modifier(
 ) -> Json:
     ctx.port("scene.mutate")
     before, actions = _modifiers(ctx, name), actions_of(_parts(ctx, name))
-    changed = ctx.port("structure").curves.remove_modifier(name, curves, bones, type, number)
+    which = Which(name, curves, bones)
+    changed = ctx.port("structure").curves.remove_modifier(which, type, number)
     now = _modifiers(ctx, name)
     for label in changed:
         expect(len(now[label]) == len(before[label]) - 1, f"modifiers of {label}", "fewer", "not")
@@ -162,13 +174,16 @@ def move_keys(
     pivot: float | None = None,
     curves: Sequence[str] = (),
     bones: Sequence[str] = (),
+    action: str | None = None,
+    slot: str | None = None,
 ) -> Json:
     ctx.port("scene.mutate")
     if offset == 0 and scale == 1:
         raise WrongArgument("give offset or scale")
-    actions = actions_of(_parts(ctx, name))
-    told = ctx.port("structure").curves.move_keys(name, curves, bones, offset, scale, pivot)
-    return {"changed": [name], **told, "verified": True, **own_actions(actions)}
+    which = Which(name, curves, bones, action, slot)
+    editor, actions = ctx.port("structure").curves, actions_of(_parts(ctx, name))
+    told = editor.move_keys(which, offset, scale, pivot)
+    return {**told, "verified": True, **editor.change_json(which, actions)}
 
 
 def set_track(
@@ -213,7 +228,7 @@ def _parts(ctx: Any, name: str) -> dict[Any, Any]:
 
 
 def _modifiers(ctx: Any, name: str) -> dict[str, Any]:
-    named = ctx.port("structure").curves.named(name)
+    named = ctx.port("structure").curves.named(Which(name))
     return {label: curve_json(label, each)["modifiers"] for label, each in named.items()}
 
 
@@ -227,7 +242,7 @@ def _expect_values(label: str, asked: Json, kind: str, modifiers: Sequence[Json]
 
 
 def _told(ctx: Any, name: str, changed: Sequence[str], actions: Mapping[Any, str]) -> Json:
-    named = ctx.port("structure").curves.named(name)
+    named = ctx.port("structure").curves.named(Which(name))
     answer: Json = {
         "changed": [name],
         "curves": [curve_json(label, named[label]) for label in changed[:_MOST]],
