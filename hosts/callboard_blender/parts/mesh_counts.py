@@ -37,15 +37,15 @@ def slot_faces(obj: bpy.types.Object) -> list[int] | None:
     return [counts[number] for number in range(last + 1)]
 
 
-def shape_key_moves(obj: bpy.types.Object) -> Json:
-    """Return ``{points, farthest, vertex_group?, why?}`` for each relative shape key of a mesh or
-    lattice, by its name. ``farthest`` is a distance in the object's own space. ``why`` says that
-    the key moves nothing, or that the mesh is too heavy to tell."""
+def shape_key_moves(obj: bpy.types.Object, most: int) -> Json:
+    """Return ``{points, farthest, vertex_group?, why?}`` for each of at most ``most`` relative
+    shape keys of a mesh or lattice, by its name. ``farthest`` is a distance in the object's own
+    space. ``why`` says that the key moves nothing, or that the mesh is too heavy to tell."""
     keys = getattr(obj.data, "shape_keys", None)
     if keys is None or obj.type not in ("MESH", "LATTICE") or not keys.use_relative:
         return {}
     left, told = _MOST_POINTS, {}
-    for key in keys.key_blocks:
+    for key in keys.key_blocks[:most]:
         if key == keys.reference_key:
             continue
         left -= len(key.data)

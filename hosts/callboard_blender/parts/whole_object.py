@@ -71,8 +71,7 @@ def whole(obj: bpy.types.Object, *, users: bool) -> Json:
         reported["bone_count"] = len(data.bones)
     if keys := getattr(data, "shape_keys", None):
         reported["shape_keys"] = {each.name: each.value for each in keys.key_blocks[:_MOST]}
-        if moves := shape_key_moves(obj):
-            reported["shape_key_moves"] = dict([*moves.items()][:_MOST])
+        reported["shape_key_moves"] = shape_key_moves(obj, _MOST)
     if action := actions_of([obj]).get(obj):
         reported["action"] = action
     if users:
