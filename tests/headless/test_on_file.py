@@ -58,6 +58,12 @@ print("began")
 while True:
     pass
 """
+#: Lines of a process that has opened its file, and has run the code.
+OPENED = '{"event": "ready"}\n{"event": "opened"}'
+RAN = (
+    '{"event": "ran", "result": {"isError": false, "content": [], '
+    '"structuredContent": {"language": "python", "value": 1}}}'
+)
 
 
 class BlenderArtist(ScriptingHost):
@@ -214,6 +220,50 @@ def test_what_can_be_foreseen_is_refused(tmp_path: Path) -> None:
             result = run(client, code="1", **wrong)
             assert result["isError"], wrong
             assert words in text_of(result), wrong
+
+
+def test_a_file_that_is_open_but_gone_is_no_error(tmp_path: Path) -> None:
+    for name in ("a.blend", "b.blend", "open.blend"):
+        (tmp_path / name).touch()
+    with serving(starting("raise SystemExit('started')"), roots=[str(tmp_path)]) as (
+        server,
+        client,
+    ):
+        opened = tmp_path / "open.blend"
+        server.on_main(lambda: server.host.ports["filesystem.write"].save(str(opened)))
+        opened.unlink()
+        result = run(client, file="a.blend", code="1", save_as="b.blend", overwrite=True)
+        assert "started" in text_of(result)
+        # The artist's next save would replace it.
+        result = run(client, file="a.blend", code="1", save_as="open.blend")
+        assert "is open here" in text_of(result)
+
+
+def test_a_file_that_is_opened_meanwhile_is_not_replaced(tmp_path: Path) -> None:
+    file, target = tmp_path / "a.blend", tmp_path / "b.blend"
+    file.touch()
+    target.touch()
+    began, going = tmp_path / "began", tmp_path / "going"
+    program = f"""
+import os, sys, time
+print({OPENED!r}, flush=True)
+input(), input()
+open({str(began)!r}, "w").close()
+while not os.path.exists({str(going)!r}):
+    time.sleep(0.01)
+print({RAN!r}, flush=True)
+for order in sys.stdin:
+    open({str(target)!r}, "w").write("saved")
+"""
+    call = {"file": str(file), "code": "1", "save_as": str(target), "overwrite": True}
+    with serving(starting(program)) as (server, client):
+        pending = client.start("tools/call", {"name": TOOL, "arguments": call})
+        until(began.exists, "the code", seconds=PATIENCE)
+        server.on_main(lambda: server.host.ports["filesystem.write"].save(str(target)))
+        before = target.read_bytes()
+        going.touch()
+        assert "is open here" in text_of(pending.result(PATIENCE)["result"])
+    assert target.read_bytes() == before
 
 
 def test_hostile_paths_reach_nothing(tmp_path: Path) -> None:
@@ -420,8 +470,27 @@ def starting(program: str) -> type[FakeHost]:
             '\'{"event": "ran", "result": 3}\', flush=True); input(); input(); input()',
             "sent something unreadable",
         ),
+        (
+            f"print({OPENED!r}, {RAN!r}, sep=chr(10), flush=True)\n"
+            'print(\'{"event": "saved", "bytes": 1e999}\', flush=True); input(); input(); input()',
+            "sent something unreadable",
+        ),
+        (
+            f"print({OPENED!r}, {RAN!r}, sep=chr(10), flush=True)\n"
+            'print(\'{"event": "saved", "bytes": 0}\', flush=True); input(); input(); input()',
+            "was not saved",
+        ),
     ],
-    ids=["ends", "out of turn", "failed", "too much", "not an object", "wrong result"],
+    ids=[
+        "ends",
+        "out of turn",
+        "failed",
+        "too much",
+        "not an object",
+        "wrong result",
+        "endless",
+        "no file",
+    ],
 )
 def test_whatever_the_process_says_is_an_answer(program: str, words: str, tmp_path: Path) -> None:
     file = tmp_path / "a.blend"

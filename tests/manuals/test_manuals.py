@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -220,8 +222,67 @@ def test_nothing_is_kept_when_the_index_cannot_be_written(
         limits.setattr(make_index, "MAX_TEXT", 10)
         with pytest.raises(HostError, match="give a part of the manual"):
             added(source)
+        # Sections without text take memory, too.
+        limits.setattr(make_index, "MAX_TEXT", 10_000)
+        with pytest.raises(HostError, match="give a part of the manual"):
+            added(archive(tmp_path / "many.zip", {"a": "<h1>a</h1>" * 1000}))
     manuals_folder().parent.mkdir()
     manuals_folder().write_text("a file")
     with pytest.raises(HostError, match="can't be written"):
         added(source)
     assert manuals() == ([], {})
+
+
+@pytest.mark.parametrize("value", [None, b"text", 7, float("inf")])
+@pytest.mark.parametrize("column", ["title", "text", "within"])
+def test_a_section_that_is_no_text_is_told(tmp_path: Path, column: str, value: object) -> None:
+    path = added(archive(tmp_path / "manual.zip")).manual.path
+    with closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            "CREATE TABLE s AS SELECT * FROM sections; DROP TABLE sections;"
+            "CREATE TABLE sections (number INTEGER, page INTEGER, level INTEGER, anchor, title,"
+            " within, text); INSERT INTO sections SELECT * FROM s;"
+        )
+        db.execute(f"UPDATE sections SET {column} = ?", (value,))
+        db.commit()
+    for words in ("how do I fold a lantern", "crafts/lanterns"):
+        answer = search(words)
+        assert answer.entries == []
+        assert len(answer.problems) == 1
+
+
+def test_numbers_without_bounds_are_told(tmp_path: Path) -> None:
+    path = added(archive(tmp_path / "manual.zip")).manual.path
+    for change in (
+        "UPDATE facts SET value = zeroblob(length(value)) WHERE name = 'lengths'",
+        "UPDATE facts SET value = 9e999 WHERE name = 'pages'",
+    ):
+        with closing(sqlite3.connect(path)) as db:
+            db.execute(change)
+            db.commit()
+        assert len(search("how do I fold a lantern").problems) == 1
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "https://example.com/\u202e", "https://a b", "file:///etc"]
+)
+def test_a_pages_own_address_is_one_that_can_be_opened(tmp_path: Path, url: str) -> None:
+    head = f'<head><link rel="canonical" href="{url}"></head>'
+    source = archive(
+        tmp_path / "m.zip", {"a": "<h1>Kites</h1><p>Kites fly.</p>"}, layout=head + "{body}"
+    )
+    added(source, kind="openusd", version="25.1")
+    assert "url" not in first("kites", kind="openusd")
+
+
+def test_an_address_that_is_malformed_does_not_keep_a_manual_out(tmp_path: Path) -> None:
+    page = {"a": '<head><link rel="canonical" href="http://[x"></head><p>Kites fly.</p>'}
+    source = archive(tmp_path / "m.zip", page, layout="{body}")
+    assert added(source, kind="openusd", version="25.1").manual.pages == 1
+
+
+def test_a_page_of_huge_words_and_ids_is_added_and_answers_shortly(tmp_path: Path) -> None:
+    # Each "ed" would be taken off alone, which takes hours.
+    body = f'<h1 id="{"x" * 2_000_000}">Kites</h1><p>Kites fly.</p><p>{"ed" * 1_000_000}</p>'
+    added(archive(tmp_path / "manual.zip", {"a": body}))
+    assert len(str(search("kites").entries)) < 5_000

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import sys
 import zipfile
 from pathlib import Path
 
@@ -50,6 +52,7 @@ def test_only_pages_are_read(tmp_path: Path) -> None:
         "/root.html",
         "C:/up.html",
         "m/a\x01b.html",
+        "m/a\u202elmth.html",
         f"{'x' * 300}.html",
     ],
 )
@@ -129,3 +132,20 @@ def test_links_in_a_folder_are_not_followed(tmp_path: Path) -> None:
 )
 def test_a_page_is_read_in_its_encoding(tmp_path: Path, data: bytes, text: str) -> None:
     assert read(zipped(tmp_path / "manual.zip", {"a.html": data, "b.html": b""}))["a"] == text
+
+
+@pytest.mark.parametrize("named", ["punycode", "unicode_escape", "utf-7", "gb18030", "cp99999"])
+def test_an_encoding_that_no_page_has_does_no_harm(tmp_path: Path, named: str) -> None:
+    # Python's punycode takes hours for a larger page, and the others give halves of characters.
+    page = f'<meta charset="{named}">' + "a" * 300_000 + "-" + "z" * 300_000
+    data = page.encode() + b"\\ud800 +2AA- \x83\x36\xc7\x38"
+    text = read(zipped(tmp_path / "manual.zip", {"a.html": data}))["a"]
+    assert "a-z" in text
+    text.encode()
+
+
+@pytest.mark.skipif(os.name == "nt" or sys.platform == "darwin", reason="names are Unicode there")
+def test_a_name_in_another_encoding_is_left_out(tmp_path: Path) -> None:
+    (tmp_path / "good.html").write_text("good")
+    Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.html")).write_text("bad")
+    assert read(tmp_path) == {"good": "good"}

@@ -30,6 +30,8 @@ _MOST_PARTS = 40
 #: The weight of a word that says little about the question.
 _FAINT_WEIGHT = 0.35
 _Result = TypeVar("_Result")
+#: The number of characters beyond which a word is no word of a language, and has no stem.
+_LONGEST = 100
 _WORD = re.compile(r"[^\W_]+")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _STOP = frozenset(
@@ -75,6 +77,8 @@ def words(text: str, *, kindred: bool = False) -> list[str]:
 @lru_cache(maxsize=20_000)
 def stem(word: str) -> str:
     """Return the stem of the word, or of its synonym, such as bak for baking, bakes and baked."""
+    if len(word) > _LONGEST:
+        return word
     plural = word[:-1] if word.endswith("s") else word
     left = _SAME.get(word) or _SAME.get(plural) or word
     while (shorter := _shorter(left)) != left:

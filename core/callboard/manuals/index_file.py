@@ -46,7 +46,7 @@ def reading(path: Path) -> Iterator[sqlite3.Connection]:
             if form is None or form[0] != FORMAT:
                 raise BrokenManual("it was made by another version of callboard")
             yield db
-    except (sqlite3.Error, ValueError, IndexError, TypeError) as error:
+    except (sqlite3.Error, ArithmeticError, ValueError, IndexError, TypeError) as error:
         raise BrokenManual(str(error)) from error
 
 

@@ -40,6 +40,10 @@ _SECTIONS = (
 )
 
 
+#: The types of a section's values.
+_KINDS = (int, int, int, str, str, str, str, str, str)
+
+
 class ManualSections(NamedTuple):
     """The sections that a look-up found, as entries of its answer, the best first. ``named`` says
     that the look-up names them. ``share`` is the fraction of the question's weight that the best
@@ -66,6 +70,14 @@ class _Section(NamedTuple):
     text: str
     path: str
     url: str
+
+
+def _section(row: tuple[object, ...]) -> _Section:
+    """Return a row that :data:`_SECTIONS` selects. Raises BrokenManual."""
+    section = _Section(*row)  # type: ignore[arg-type]
+    if not all(isinstance(value, kind) for value, kind in zip(section, _KINDS, strict=True)):
+        raise BrokenManual("a section isn't text")
+    return section
 
 
 class _Match(NamedTuple):
@@ -132,14 +144,15 @@ def _named(db: sqlite3.Connection, look_up: str, limit: int) -> list[Json]:
     if "." not in look_up:
         return []
     rows = db.execute(f"{_SECTIONS} WHERE s.title = ? COLLATE NOCASE LIMIT ?", (look_up, limit))
-    return [_entry(_Section(*row), *passage(row[6], [], _FIRST)) for row in rows]
+    sections = [_section(row) for row in rows]
+    return [_entry(one, *passage(one.text, [], _FIRST)) for one in sections]
 
 
 def _read_on(db: sqlite3.Connection, page: int, anchor: str, at: int) -> list[Json]:
     """Return a part of a section and those below it, or of the whole page. There is none if the
     page has no such section."""
     rows = db.execute(f"{_SECTIONS} WHERE s.page = ? ORDER BY s.number", (page,))
-    sections = [_Section(*row) for row in rows]
+    sections = [_section(row) for row in rows]
     start = next((n for n, one in enumerate(sections) if not anchor or one.anchor == anchor), None)
     if start is None:
         return []
@@ -160,7 +173,7 @@ def _ranked(db: sqlite3.Connection, question: str, manual: Manual, headings: boo
         row = db.execute(f"{_SECTIONS} WHERE s.number = ?", (number,)).fetchone()
         if row is None:
             raise BrokenManual(f"it has no section {number}")
-        section = _Section(*row)
+        section = _section(row)
         if headings and section.level >= NAMES:
             continue
         weight = _OF_REFERENCE if manual.reference else 1.0

@@ -67,7 +67,7 @@ def _described(path: Path) -> Manual:
             pages=int(facts["pages"]),
             sections=int(facts["sections"]),
         )
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, OverflowError, TypeError, ValueError) as error:
         raise BrokenManual(f"it has no {error}") from error
 
 

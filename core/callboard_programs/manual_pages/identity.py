@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from callboard.errors import PeerError
 from callboard_programs.manual_pages.page_reader import ReadPage
@@ -38,6 +38,7 @@ _NAMED = re.compile(
 )
 #: What separates a page's title from the manual's.
 _BETWEEN = re.compile(r"\s+[—–|-]\s+|\s+»\s+")
+_LINK = re.compile(r"https?://\S+", re.I)
 #: Products of Autodesk's help, by kind.
 _AUTODESK = {"maya": "MAYAUL", "3dsmax": "3DSMAX"}
 
@@ -69,7 +70,7 @@ class Identity:
         if self.base:
             return f"{self.base}{quote(path)}{'.html' if suffix == '.txt' else suffix}"
         canonical = page.facts.get("canonical", "")
-        return canonical if urlsplit(canonical).scheme in ("http", "https") else ""
+        return canonical if _LINK.fullmatch(canonical) and canonical.isprintable() else ""
 
 
 def identity(given: Given, names: Iterable[str], pages: Iterable[ReadPage]) -> Identity:

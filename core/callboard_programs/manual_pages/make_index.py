@@ -23,8 +23,9 @@ from callboard_programs.manual_pages.wiki_reader import is_wiki, read_wiki
 #: The weights of a word in a section's title, in the terms that it explains, in the titles around
 #: it, and in its text.
 _TITLE, _TERMS, _WITHIN, _TEXT = 3.0, 1.5, 1.0, 0.7
-#: Maximum number of characters of a manual's text.
-MAX_TEXT = 256 * 2**20
+#: Maximum number of characters of a manual's text. Each section and paragraph counts for more than
+#: its text, because it takes memory, too.
+MAX_TEXT, _OF_EACH = 256 * 2**20, 100
 _OF_HOUDINI = re.compile(r"(?:hfs|houdini) ?\d", re.I)
 
 
@@ -51,10 +52,7 @@ def add_manual(source: Path, given: Given, progress: Callable[[int, int], None])
         # Houdini's help doesn't name its version, but the folder of Houdini does.
         above = [part for part in source.absolute().parts if _OF_HOUDINI.match(part)]
         names = [source.stem, source_pages.folder, *above]
-    total = sum(len(block) for page in pages for one in page.read.sections for block in one.blocks)
-    if total > MAX_TEXT:
-        raise HostError(f"its text is longer than {MAX_TEXT >> 20} MiB; give a part of the manual")
-    if not total:
+    if not any(one.blocks for page in pages for one in page.read.sections):
         raise HostError(f"'{source.name}' has no text; is it a manual as HTML pages?")
     of = identity(given, names, (page.read for page in pages))
     name = of.title if of.version in of.title else f"{of.title} {of.version}"
@@ -71,8 +69,9 @@ def add_manual(source: Path, given: Given, progress: Callable[[int, int], None])
 
 
 def _read(source_pages: Pages, pages: list[_Page], progress: Callable[[int, int], None]) -> int:
-    """Add the pages to the list, and return the number of those that were left out."""
-    given_up = 0
+    """Add the pages to the list, and return the number of those that were left out. Raises
+    HostError when they have too much text."""
+    given_up = total = 0
     for number, page in enumerate(source_pages, 1):
         progress(number, source_pages.count)
         if page.suffix.lower() != ".txt":
@@ -82,6 +81,12 @@ def _read(source_pages: Pages, pages: list[_Page], progress: Callable[[int, int]
         else:  # Such as a license.
             continue
         given_up += not read.whole
+        for one in read.sections:
+            total += _OF_EACH + sum(_OF_EACH + len(block) for block in one.blocks)
+        if total > MAX_TEXT:
+            raise HostError(
+                f"its text is longer than {MAX_TEXT >> 20} MiB; give a part of the manual"
+            )
         pages.append(_Page(page.path, page.suffix, read))
     return given_up + source_pages.skipped
 

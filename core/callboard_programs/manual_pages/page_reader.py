@@ -72,6 +72,8 @@ _IMPLIED = {
     "td": ("p", "td", "th"),
     "th": ("p", "td", "th"),
 }
+#: An id that can be a part of a page's name in an answer.
+_ANCHOR = re.compile(r"[^\s@]{1,200}")
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 
 
@@ -180,6 +182,8 @@ class _Reader(HTMLParser):
         while self._open and self._open[-1] in _IMPLIED.get(tag, ()):
             self.handle_endtag(self._open[-1])
         given = {name: value or "" for name, value in attrs}
+        if not _ANCHOR.fullmatch(given.get("id", "")):
+            given.pop("id", None)
         classes = given.get("class", "").split()
         if (
             self._skipped_from is None

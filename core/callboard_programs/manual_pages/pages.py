@@ -28,6 +28,11 @@ _LEFT_OUT = re.compile(
     r"(?:^|/)(?:_\w+|\.[^/]*|__MACOSX)/|(?:^|/)(?:genindex\S*|py-modindex|search|404)\.\w+$", re.I
 )
 _CHARSET = re.compile(rb"charset\s*=\s*[\"']?([\w.:-]{1,40})|encoding=[\"']([\w.:-]{1,40})", re.I)
+#: Encodings of pages. Others of Python's take hours for some pages, or give halves of characters.
+_ENCODING = re.compile(
+    r"utf-?8|us-ascii|latin-?1|iso-8859-\d+|windows-\d+|cp\d+|shift_jis|euc-\w+|gb\w+|big5|koi8-\w",
+    re.I,
+)
 #: Exceptions that :mod:`zipfile` raises for a bad archive.
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError),
@@ -107,6 +112,7 @@ def _pages(files: Iterator[tuple[str, Callable[[], IO[bytes]]]], source: Path) -
         usual = (
             _PAGE.fullmatch(path) is not None
             and len(path) <= MAX_PATH
+            and path.isprintable()  # Nor is a name that isn't in the system's encoding.
             and ":" not in path
             and not path.startswith("/")
             and ".." not in path.split("/")
@@ -154,8 +160,10 @@ def _decoded(data: bytes) -> str:
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return data.decode("utf-16", "replace")
     named = _CHARSET.search(data[:2048])
-    encoding = (named[1] or named[2]).decode("ascii") if named else "utf-8"
+    encoding = (named[1] or named[2]).decode("ascii", "replace") if named else "utf-8"
+    if not _ENCODING.fullmatch(encoding):
+        encoding = "utf-8"
     try:
         return data.decode(encoding, "replace").lstrip("\ufeff")
-    except (LookupError, UnicodeError):  # The name isn't that of a text encoding.
+    except LookupError:  # There is no such encoding.
         return data.decode("utf-8", "replace")

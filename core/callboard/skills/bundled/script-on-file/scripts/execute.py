@@ -77,7 +77,9 @@ async def execute(
             answer: Json = {**result["structuredContent"], "file": file}
             if save_as is not None:
                 ctx.progress(_SAVES, _STEPS, f"saves {Path(save_as).name}")
-                replaced = await asyncio.to_thread(_ready_target, Path(save_as), overwrite)
+                await asyncio.to_thread(require_folder, Path(save_as))
+                # The artist may have opened or made the file since the first check.
+                replaced = await _check_target(ctx, Path(save_as), overwrite)
                 size = await process.save(save_as)
                 await asyncio.to_thread(_require_size, Path(save_as), size)
                 answer["saved"] = {"path": save_as, "bytes": size, "replaced": replaced}
@@ -104,19 +106,28 @@ def _require_file(file: str) -> None:
         raise WrongArgument(f"there is no file '{file}'")
 
 
-async def _check_target(ctx: Any, target: Path, overwrite: bool) -> None:
-    """Refuse what can be foreseen before anything is started."""
+async def _check_target(ctx: Any, target: Path, overwrite: bool) -> bool:
+    """Return whether a save would replace a file. Raises WrongArgument if it may not."""
     suffixes = ctx.port("filesystem.write").suffixes
     if target.suffix.lower() not in suffixes:
         raise WrongArgument(f"save_as must end in {' or '.join(suffixes)}, not '{target.name}'")
-    if await asyncio.to_thread(_replaces, target, overwrite):
-        # The artist's next save would silently replace what was saved here.
-        open_here = (await ctx.on_main_thread(ctx.port("scene.read").info))["file"]
-        if open_here and await asyncio.to_thread(target.samefile, open_here):
-            raise WrongArgument(
-                f"'{target.name}' is open here; change it with script__execute and "
-                "scene__save_file, or save to another file"
-            )
+    replaces = await asyncio.to_thread(_replaces, target, overwrite)
+    # The artist's next save would silently replace what was saved here.
+    open_here = (await ctx.on_main_thread(ctx.port("scene.read").info))["file"]
+    if open_here and await asyncio.to_thread(_is_same, target, Path(open_here)):
+        raise WrongArgument(
+            f"'{target.name}' is open here; change it with script__execute and "
+            "scene__save_file, or save to another file"
+        )
+    return replaces
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """Return whether both are the same file, which may be missing."""
+    try:
+        return one.samefile(other)
+    except OSError:
+        return one.resolve() == other.resolve()
 
 
 def _replaces(target: Path, overwrite: bool) -> bool:
@@ -132,16 +143,10 @@ def _replaces(target: Path, overwrite: bool) -> bool:
     return True
 
 
-def _ready_target(target: Path, overwrite: bool) -> bool:
-    """Make the target's missing folder if the call may do so. Return whether a save replaces a
-    file. Raises HostError and WrongArgument."""
-    require_folder(target)
-    return _replaces(target, overwrite)
-
-
 def _require_size(target: Path, size: int) -> None:
-    written = target.stat().st_size if target.is_file() else 0
-    if written != size:
+    if not target.is_file():
+        raise HostError(f"'{target}' was not saved")
+    if (written := target.stat().st_size) != size:
         raise HostError(f"'{target}' has {written} bytes instead of {size}; look at the file")
 
 
@@ -176,7 +181,8 @@ async def started(identity: Any) -> AsyncIterator[FileProcess]:
         await talk.leave()
     except WrongArgument:  # This is a ValueError, too.
         raise
-    except (KeyError, TypeError, ValueError):  # The code may have written to the pipe itself.
+    except (ArithmeticError, KeyError, TypeError, ValueError):
+        # The code may have written to the pipe itself.
         raise HostError(f"{identity.name} without its window sent something unreadable") from None
     finally:
         talk.kill()
