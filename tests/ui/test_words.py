@@ -82,7 +82,10 @@ def test_every_capability_has_a_name_in_one_area() -> None:
 
 
 def test_a_question_about_code_over_a_file_names_the_files() -> None:
-    why = "runs code of its own over the file /a.blend on disk, and saves nothing"
-    assert texts.reason(replace(QUESTION, why=why)) == why
     asked = "runs code of its own in this application"
     assert texts.reason(replace(QUESTION, why=asked)) == asked
+    # A file's name hides nothing.
+    for file in ("/a.blend", f"/{asked}.blend", f"/{asked}, deletes or replaces things.blend"):
+        why = f"runs code of its own over the file {file} on disk, and saves nothing"
+        over = replace(QUESTION, tool="script_on_file__execute", why=why)
+        assert texts.reason(over) == why

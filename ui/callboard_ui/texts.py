@@ -174,11 +174,11 @@ def undo_outcome(answer: UndoAnswer, tr: Translate = str) -> str:
 
 def reason(question: QuestionStatus, tr: Translate = str) -> str:
     """Return the reason why the question is asked."""
+    if question.tool == "script_on_file__execute":
+        # The reason names files, and their names may contain any other reason.
+        return one_line(question.why)
     several = [tr(text) for text in _REASONS.values() if text in question.why]
     if len(several) > 1:  # This is a batch call.
         return ", ".join(several)
     known = _REASONS.get(question.subject)
-    # The reason names the files if the code runs over a file on disk.
-    if known is None or (question.subject == "script" and known not in question.why):
-        return one_line(question.why)
-    return tr(known)
+    return one_line(question.why) if known is None else tr(known)
