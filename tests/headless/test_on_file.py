@@ -340,6 +340,19 @@ def test_the_artist_reads_what_is_saved_where(
         assert "the artist refused it" in pending.result(20)["error"]["message"]
 
 
+def test_a_long_path_keeps_the_question_short(tmp_path: Path) -> None:
+    with serving(allow=[], roots=[str(tmp_path)]) as (server, client):
+        artist = Artist(server)
+        arguments = {"file": "a/" * 1500 + "b.blend", "code": "1", "save_as": "c.blend"}
+        pending = client.start("tools/call", {"name": TOOL, "arguments": arguments})
+        (question,) = until(lambda: artist.seen.questions, "the question")
+        assert len(question.why) < 500
+        assert "/a/b.blend on disk, and saves to" in question.why
+        assert question.arguments["file"] == str(tmp_path / arguments["file"])
+        artist.controls.answer(question.id, "refuse")
+        assert "the artist refused it" in pending.result(20)["error"]["message"]
+
+
 def test_a_host_that_cant_be_started_says_so(tmp_path: Path) -> None:
     (tmp_path / "a.json").touch()
     with serving(ScriptingHost) as (_, client):

@@ -48,6 +48,8 @@ _WHY: dict[Subject, str] = {
 
 #: The tool that runs code over a file on disk.
 _ON_FILE = "script_on_file__execute"
+#: Maximum number of characters of a path in a question. The arguments have the whole path.
+_LONGEST_PATH = 200
 
 #: The subjects that the artist is asked about for a call, and the tools that fall under each.
 Concerned = Mapping[Subject, Sequence[str]]
@@ -352,8 +354,13 @@ def _why(call: Call, subject: Subject) -> str:
         return _WHY[subject]
     given, saves = call.arguments, "saves nothing"
     if "save_as" in given:
-        saves = f"{'may replace' if given.get('overwrite') else 'saves to'} {given['save_as']}"
-    return f"runs code of its own over the file {given['file']} on disk, and {saves}"
+        saves = "may replace" if given.get("overwrite") else "saves to"
+        saves += f" {_path_end(given['save_as'])}"
+    return f"runs code of its own over the file {_path_end(given['file'])} on disk, and {saves}"
+
+
+def _path_end(path: str) -> str:
+    return path if len(path) <= _LONGEST_PATH else f"…{path[-_LONGEST_PATH:]}"
 
 
 def _refused(call: Call, why: str) -> RefusedByArtist:
