@@ -64,7 +64,9 @@ def add_manual(source: Path, given: Given, progress: Callable[[int, int], None])
     except (OSError, sqlite3.Error) as error:
         why = getattr(error, "strerror", None) or error
         raise HostError(f"the index can't be written in '{path.parent}': {why}") from None
-    made = next(manual for manual in manuals()[0] if manual.path == path)
+    made = next((manual for manual in manuals()[0] if manual.path == path), None)
+    if made is None:
+        raise HostError(f"another program removed '{path.name}' at the same time; add it again")
     return Added(made, skipped)
 
 
