@@ -84,6 +84,12 @@ def test_functions_are_short(root: str) -> None:
     ] == []
 
 
+def test_no_two_test_modules_share_a_name() -> None:
+    """Pytest can't run both at once, which only a run of all tests would show."""
+    names = Counter(path.name for path in sources("tests") if path.name.startswith("test_"))
+    assert [name for name, count in names.items() if count > 1] == []
+
+
 @pytest.mark.sweep
 def test_no_public_class_of_core_has_a_namesake() -> None:
     homes: defaultdict[str, list[str]] = defaultdict(list)
