@@ -7,7 +7,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 
 from callboard.ground.ranking import Ranking
-from callboard.manuals.index_file import BrokenManual, unpacked_counts, unpacked_numbers
+from callboard.manuals.index_file import BrokenManual, unpacked
 
 
 class HeldRanking(Ranking):
@@ -18,7 +18,7 @@ class HeldRanking(Ranking):
         row = db.execute("SELECT value FROM facts WHERE name = 'lengths'").fetchone()
         if row is None:
             raise BrokenManual("it has no lengths")
-        self._lengths = unpacked_counts(row[0])
+        self._lengths = unpacked(row[0], array("f"))
         self._holding = _Words(db)
 
 
@@ -33,8 +33,11 @@ class _Words(Mapping[str, tuple["array[int]", "array[float]"]]):
         if word not in self._read:
             query = "SELECT numbers, counts FROM words WHERE word = ?"
             row = self._db.execute(query, (word,)).fetchone()
-            read = None if row is None else (unpacked_numbers(row[0]), unpacked_counts(row[1]))
-            self._read[word] = read
+            self._read[word] = (
+                None
+                if row is None
+                else (unpacked(row[0], array("I")), unpacked(row[1], array("f")))
+            )
         if (held := self._read[word]) is None:
             raise KeyError(word)
         return held

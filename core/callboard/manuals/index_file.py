@@ -9,7 +9,9 @@ from array import array
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TypeVar
 
+_Numbers = TypeVar("_Numbers", "array[int]", "array[float]")
 #: The version of these tables. Indexes with another version must be made again.
 FORMAT = "1"
 #: The level of the names in code that a reference defines. Headings have lower levels, and names
@@ -58,19 +60,10 @@ def packed(numbers: array[int] | array[float]) -> bytes:
     return numbers.tobytes()
 
 
-def unpacked_numbers(data: bytes) -> array[int]:
-    """Return the sections' numbers. Raises ValueError."""
-    numbers = array("I")
-    numbers.frombytes(data)
+def unpacked(data: bytes, empty: _Numbers) -> _Numbers:
+    """Return the numbers that :func:`packed` packed, in the ``empty`` array, which has their type.
+    Raises ValueError."""
+    empty.frombytes(data)
     if sys.byteorder == "big":
-        numbers.byteswap()
-    return numbers
-
-
-def unpacked_counts(data: bytes) -> array[float]:
-    """Return the weights or lengths. Raises ValueError."""
-    counts = array("f")
-    counts.frombytes(data)
-    if sys.byteorder == "big":
-        counts.byteswap()
-    return counts
+        empty.byteswap()
+    return empty

@@ -11,6 +11,7 @@ from callboard.clients.book import ClientBook
 from callboard.errors import PeerError
 from callboard.ground.plain_text import plain, plain_json
 from callboard.transport.revoke import revoke
+from callboard_programs.cli.json_option import add_json_after
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,14 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ending.add_argument("name", metavar="NAME", help="the name in `callboard clients`")
     approving = actions.add_parser("approve", help="let a client connect from other machines too")
     approving.add_argument("name", metavar="NAME", help="the name in `callboard clients`")
-    for action in (ending, approving):
-        # Without SUPPRESS, the default would override a --json given before the action.
-        action.add_argument(
-            "--json",
-            action="store_true",
-            default=argparse.SUPPRESS,
-            help="print JSON, for programs",
-        )
+    add_json_after(ending, approving)
 
 
 def run(arguments: argparse.Namespace) -> int:

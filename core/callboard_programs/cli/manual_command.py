@@ -9,6 +9,7 @@ from pathlib import Path
 
 from callboard.ground.plain_text import plain, plain_json
 from callboard.manuals.shelf import Manual, manuals
+from callboard_programs.cli.json_option import add_json_after
 from callboard_programs.cli.progress_bar import bar, clear
 from callboard_programs.manual_pages.identity import KINDS, Given
 from callboard_programs.manual_pages.make_index import add_manual, remove_manual
@@ -28,14 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="list the manuals, as without an action")
     removing = actions.add_parser("remove", help="remove a manual's index")
     removing.add_argument("name", metavar="NAME", help="the name in `callboard manual list`")
-    for action in (adding, listing, removing):
-        # Without SUPPRESS, the default would override a --json given before the action.
-        action.add_argument(
-            "--json",
-            action="store_true",
-            default=argparse.SUPPRESS,
-            help="print JSON, for programs",
-        )
+    add_json_after(adding, listing, removing)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -44,7 +44,7 @@ _AUTODESK = {"maya": "MAYAUL", "3dsmax": "3DSMAX"}
 
 
 class Given(NamedTuple):
-    """What the user said of a manual. Empty strings stand for nothing."""
+    """The user's own words about a manual. Empty strings stand for nothing."""
 
     kind: str = ""
     version: str = ""
@@ -54,7 +54,8 @@ class Given(NamedTuple):
 
 @dataclass(frozen=True)
 class Identity:
-    """What a manual describes. ``base`` is the URL of its folder on the web, or empty."""
+    """The application and version that a manual describes. ``base`` is the URL of its folder on
+    the web, or empty."""
 
     kind: str
     version: str

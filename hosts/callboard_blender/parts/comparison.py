@@ -100,7 +100,8 @@ class Kind(str):
 
 
 class Names(tuple[str, ...]):
-    """What tells the entries of a list apart, in their order: names, or places such as ``2``."""
+    """The marks that tell the entries of a list apart, in their order: names, or
+    places such as ``2``."""
 
 
 class Unordered(Names):

@@ -15,9 +15,9 @@ from callboard_blender.parts.drivers import drives_of, is_named
 
 
 class Which(NamedTuple):
-    """Which curves: those of an object that have these names or belong to these bones, or all.
-    ``action`` and ``slot`` name another action than the active ones. ``missing`` keeps only curves
-    whose bone or property the object doesn't have."""
+    """A choice of curves: those of an object that have these names or belong to these bones, or
+    all. ``action`` and ``slot`` name another action than the active ones. ``missing`` keeps only
+    curves whose bone or property the object doesn't have."""
 
     name: str
     curves: Sequence[str] = ()
@@ -36,7 +36,7 @@ class Channel(NamedTuple):
 
     @property
     def missing(self) -> bool:
-        """Whether the part doesn't have this value, such as when there is no such bone."""
+        """Return whether the part doesn't have this value, such as when there is no such bone."""
         if not has(self.part, self.curve.data_path):
             return True
         value = self.part.path_resolve(self.curve.data_path)
@@ -45,7 +45,7 @@ class Channel(NamedTuple):
 
 
 class _Slot(NamedTuple):
-    """What holds curves in an action. Up to Blender 4.3, that is the action itself."""
+    """A holder of curves in an action. Up to Blender 4.3, that is the action itself."""
 
     name: str
     kind: str

@@ -14,7 +14,7 @@ from callboard_blender.parts.object_faults import RENDERED
 
 
 class Unseen:
-    """What keeps a scene's objects from being seen in one view layer, as it is now. Don't keep it
+    """The reasons why a scene's objects aren't seen in one view layer, as it is now. Don't keep it
     beyond a change to the scene."""
 
     def __init__(self, shown: bpy.types.Scene, layer: bpy.types.ViewLayer) -> None:
