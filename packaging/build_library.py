@@ -23,16 +23,16 @@ NEEDED = {
     "platformdirs": "platformdirs",
     "watchdog": "watchdog",
 }
-#: The packages that the panel imports. Once loaded, they stay loaded, because qtpy changes Qt's
-#: classes.
-PANEL = ["qtpy", "packaging"]
+#: The package that the panel imports. Once loaded, it stays loaded, because it changes Qt's classes.
+PANEL = ["qtpy"]
 #: Packages that our own files quote at length, and that are therefore listed with their licenses.
 #: ``callboard/demand/mcpeye_strings.py`` has the strings that every SDK for capability requests
 #: shares.
 QUOTED = ["mcpeye"]
-#: Modules that the packages import only on systems without our hosts, for type checkers, or to read
-#: a command line.
+#: Modules that the packages import only on systems without our hosts, for type checkers, to read a
+#: command line, for Qt's charts, or around a compiled part, which we leave out.
 UNUSED = ["tornado.options", "watchdog.tricks", "platformdirs.android", "platformdirs.ios"]
+UNUSED += ["watchdog.observers.fsevents", "yaml.cyaml", "qtpy.QtDataVisualization"]
 #: The oldest Python that any of the hosts runs.
 OLDEST_PYTHON = "3.10"
 

@@ -177,12 +177,18 @@ def _classified(metadata: object) -> str:
 
 
 def notices(bundled: Sequence[Bundled]) -> Iterator[tuple[str, bytes]]:
-    """Yield the files that list the bundled packages and their licenses."""
+    """Yield the files that list the bundled packages and their licenses. A license's text stands
+    once, even if several packages have it word for word."""
     unique = {(one.name, one.version): one for one in bundled}
     lines = ["callboard includes these packages. Files that it changed say so at their end.", ""]
+    stands: dict[bytes, str] = {}
     for one in sorted(unique.values(), key=lambda one: (one.name.lower(), one.version)):
-        lines.append(f"{one.name} {one.version}: {one.license}")
+        places = []
         for name, text in one.texts.items():
-            yield f"licenses/{one.name}-{one.version}/{name}", text
+            place = f"{one.name}-{one.version}/{name}"
+            if stands.setdefault(text, place) == place:
+                yield f"licenses/{place}", text
+            places.append(stands[text])
+        lines.append(f"{one.name} {one.version}: {one.license} ({', '.join(places)})")
     yield "licenses/THIRD_PARTY.txt", ("\n".join(lines) + "\n").encode()
     yield "licenses/LICENSE", (PROJECT / "LICENSE").read_bytes()

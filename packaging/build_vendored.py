@@ -22,18 +22,30 @@ from build_requirements import BuildError
 
 NAMESPACE = "callboard_vendor"
 
-#: Changes that let two copies of a package live in one process: for each file, the texts to replace
-#: and their replacements.
+#: qtpy compares Qt's versions, which are numbers and points. The package that it uses for that would
+#: be as large as what we carry of qtpy.
+_COMPARED = {
+    b"\nfrom packaging.version import parse\n": b"\nfrom qtpy import parse\n",
+}
+_PARSE = (
+    b'\nimport re; parse = lambda text: [*map(int, re.findall(r"\\d+", text)), 0, 0, 0][:3]\n'
+)
+#: Changes that let two copies of a package live in one process, and leave out what it hardly needs:
+#: for each file, the texts to replace and their replacements.
 _MENDED = {
+    "qtpy/QtCore.py": _COMPARED,
+    "qtpy/QtWidgets.py": _COMPARED,
     # The second copy of qtpy finds the method that the first copy added to the base class, and
     # can't delete it.
     "qtpy/QtGui.py": {
+        **_COMPARED,
         b"if hasattr(_class, _obsolete_function):": b"if _obsolete_function in vars(_class):",
     },
     # The environment variables are shared, so our copy neither reads another qtpy's settings from
     # them nor writes its own to them. It uses the binding that is already loaded, or else the
     # host's.
     "qtpy/__init__.py": {
+        b"\nfrom packaging.version import parse\n": _PARSE,
         b'\nQT_API = "QT_API"\n': b'\nQT_API = "CALLBOARD_QT_API"\n',
         b"os.environ[QT_API] = API": b"pass",
         b'os.environ.get("FORCE_QT_API")': b'os.environ.get("CALLBOARD_FORCE_QT_API")',
@@ -61,7 +73,7 @@ def vendored(wheels: Sequence[Path], packages: frozenset[str]) -> Files:
                     continue
                 if name.endswith(".py"):
                     files[f"{NAMESPACE}/{name}"] = _changed(name, archive, packages)
-                elif name.endswith(("/py.typed", ".pem", ".txt")):
+                elif name.endswith((".pem", ".txt")):
                     files[f"{NAMESPACE}/{name}"] = archive.read(name)
     return files
 

@@ -83,8 +83,7 @@ def _stays(name: str) -> bool:
     """Return whether a module must stay loaded. Qt can't be loaded twice, and qtpy has changed Qt's
     classes."""
     return "callboard_vendor.qtpy" in sys.modules and (
-        name == "callboard_vendor"
-        or name.startswith(("callboard_vendor.qtpy", "callboard_vendor.packaging"))
+        name == "callboard_vendor" or name.startswith("callboard_vendor.qtpy")
     )
 
 

@@ -37,9 +37,9 @@ def files():
     for each in Path("/proc/self/fd").iterdir():
         try: yield str(each.readlink())
         except OSError: pass
-# Qt can't be loaded twice, so it stays, and with it qtpy, which changes its classes.
-stays = ("callboard_vendor.qtpy", "callboard_vendor.packaging")
 handlers = [getattr(bpy.app.handlers, name) for name in dir(bpy.app.handlers)]
+# Qt can't be loaded twice, so it stays, and with it qtpy, which changes its classes.
+stays = "callboard_vendor.qtpy"
 names = [n for n in sys.modules if n.startswith("callboard") and not n.startswith(stays)]
 tasks = [task.joinpath("comm").read_text().strip() for task in Path("/proc/self/task").iterdir()]
 answer = {
