@@ -23,7 +23,8 @@ NEEDED = {
     "platformdirs": "platformdirs",
     "watchdog": "watchdog",
 }
-#: The package that the panel imports. Once loaded, it stays loaded, because it changes Qt's classes.
+#: The package that the panel imports. Once loaded, it stays loaded, because it changes Qt's
+#: classes.
 PANEL = ["qtpy"]
 #: Packages that our own files quote at length, and that are therefore listed with their licenses.
 #: ``callboard/demand/mcpeye_strings.py`` has the strings that every SDK for capability requests

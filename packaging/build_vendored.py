@@ -22,14 +22,12 @@ from build_requirements import BuildError
 
 NAMESPACE = "callboard_vendor"
 
-#: qtpy compares Qt's versions, which are numbers and points. The package that it uses for that would
-#: be as large as what we carry of qtpy.
+#: qtpy compares Qt's versions, which are numbers and points. The package that it uses for that
+#: would be as large as what we carry of qtpy.
 _COMPARED = {
     b"\nfrom packaging.version import parse\n": b"\nfrom qtpy import parse\n",
 }
-_PARSE = (
-    b'\nimport re; parse = lambda text: [*map(int, re.findall(r"\\d+", text)), 0, 0, 0][:3]\n'
-)
+_PARSE = b'\nimport re; parse = lambda text: [*map(int, re.findall(r"\\d+", text)), 0, 0, 0][:3]\n'
 #: Changes that let two copies of a package live in one process, and leave out what it hardly needs:
 #: for each file, the texts to replace and their replacements.
 _MENDED = {

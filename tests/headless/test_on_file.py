@@ -347,7 +347,7 @@ def test_a_long_path_keeps_the_question_short(tmp_path: Path) -> None:
         pending = client.start("tools/call", {"name": TOOL, "arguments": arguments})
         (question,) = until(lambda: artist.seen.questions, "the question")
         assert len(question.why) < 500
-        assert f"{os.path.join('a', 'b.blend')} on disk, and saves to" in question.why
+        assert f"{Path('a', 'b.blend')} on disk, and saves to" in question.why
         assert question.arguments["file"] == str(tmp_path / arguments["file"])
         artist.controls.answer(question.id, "refuse")
         assert "the artist refused it" in pending.result(20)["error"]["message"]

@@ -47,6 +47,7 @@ def test_hundreds_of_calls_while_the_artist_works(gui: Gui, client: FakeClient) 
     file = gui.folder / "work.blend"
     gui.run(f"bpy.ops.wm.save_as_mainfile(filepath={str(file)!r})")
     answers: dict[int, str] = {}
+    answered = threading.Event()
 
     def call(first: int) -> None:
         with gui_client() as own:
@@ -61,6 +62,7 @@ def test_hundreds_of_calls_while_the_artist_works(gui: Gui, client: FakeClient) 
                 )
                 assert number not in answers
                 answers[number] = outcome(response, name)
+                answered.set()
 
     url, token = client.address, client.headers["Authorization"].removeprefix("Bearer ")
 
@@ -79,6 +81,9 @@ def test_hundreds_of_calls_while_the_artist_works(gui: Gui, client: FakeClient) 
         for act in acts:
             # Blender raises AttributeError for a change while Cycles renders in the background.
             gui.run(f"try:\n{indent(act, ' ')}\nexcept (AttributeError, RuntimeError): pass")
+        # An artist who never pauses keeps each call waiting until it is refused.
+        answered.wait(1)
+        answered.clear()
     for join in joins:
         join()
     assert sorted(answers) == list(range(CALLS))
