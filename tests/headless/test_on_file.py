@@ -49,14 +49,14 @@ os._exit(0)  # Blender's module may hang when Python ends.
 """
 #: Leaves the id of the process and of a program that it starts, and never ends.
 ENDLESS = """
-import os, subprocess, sys
+import os, subprocess, sys, time
 other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 with open({began!r} + ".part", "w") as file:
     file.write(f"{{os.getpid()}} {{other.pid}}")
 os.rename({began!r} + ".part", {began!r})
 print("began")
 while True:
-    pass
+    time.sleep(1)
 """
 #: Lines of a process that has opened its file, and has run the code.
 OPENED = '{"event": "ready"}\n{"event": "opened"}'
