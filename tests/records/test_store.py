@@ -352,6 +352,29 @@ def test_a_journal_that_has_grown_is_replaced(folder: Path) -> None:
     assert ids_in_database(folder) == [call.call_id for call in [*calls, last]]
 
 
+def test_a_journal_is_replaced_while_calls_go_on(folder: Path) -> None:
+    store = Store(folder)
+    store.open()
+    (first,) = folder.glob("*.journal")
+    calls: list[CallRecord] = []
+    over = threading.Event()
+
+    def work() -> None:
+        while not over.wait(0.001):
+            calls.append(call := a_call(arguments={"text": "x" * 3_000}))
+            store.record(call)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        until(lambda: not first.exists(), "another journal")
+    finally:
+        over.set()
+        thread.join()
+    store.close()
+    assert sorted(ids_in_database(folder)) == sorted(call.call_id for call in calls)
+
+
 def test_a_folder_that_cannot_be_made_costs_a_warning_and_no_call(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     warnings: list[str] = []

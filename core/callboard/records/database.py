@@ -6,12 +6,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from math import inf
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from callboard.guest.thread_pause import PythonPermit
 from callboard.records import retention as retaining
 from callboard.records import schema
 from callboard.records.journal import read_lines
@@ -20,9 +22,12 @@ from callboard.records.retention import Retention
 
 #: Raised by :class:`Database` when the disk or the file is at fault.
 StorageFailure = (sqlite3.Error, OSError)
-#: Bytes of a journal that are folded in one transaction, or about two hundred calls. A writer that
-#: held the interpreter lock longer would delay the host.
+#: Bytes of a journal that are read at once, or about two hundred calls. A writer that held the
+#: interpreter lock longer would delay the host.
 BLOCK = 2**16
+#: Bytes of a journal that are folded in one transaction. Call ids are random, so each transaction
+#: writes about every page of their index.
+TOGETHER = 2**19
 #: Maximum number of values in one statement: SQLite before 3.32 accepts no more. Each statement
 #: releases the interpreter lock and acquires it again, which slows down busy threads.
 AT_ONCE = 999
@@ -41,13 +46,14 @@ class Database:
     StorageFailure."""
 
     def __init__(
-        self, folder: Path, retention: Retention, give_way: Callable[[], None] = lambda: None
+        self, folder: Path, retention: Retention, permit: PythonPermit | None = None
     ) -> None:
-        """Open and migrate the database, waiting up to 5 s for another process. ``give_way`` is
-        called between two transactions. Raises NewerSchema."""
+        """Open and migrate the database, waiting up to 5 s for another process. A thread that has a
+        ``permit`` stands still between two transactions only, because others would wait for the
+        database. Raises NewerSchema."""
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         _keep_private(folder)
-        self._retention, self._give_way = retention, give_way
+        self._retention, self._permit = retention, permit or PythonPermit()
         self._until_retention = 0.0
         self._retain_at = 0.0
         self._db = sqlite3.connect(folder / schema.DATABASE, timeout=5.0, isolation_level=None)
@@ -61,30 +67,49 @@ class Database:
             self._db.close()
             raise
 
-    def fold(self, path: Path, offset: int) -> int:
+    def fold(self, path: Path, offset: int, size: float = inf) -> int:
         """Fold a journal's lines from ``offset`` on, and return the offset at which they end.
-        Folding the same lines again adds nothing. The lines are read in blocks, because reading all
-        the lines of a busy minute at once would permanently fragment the process's memory."""
+        Folding the same lines again adds nothing. ``size`` is the number of bytes to stop at, in a
+        journal that still grows: whoever follows it to its end folds one line at a time."""
         while True:
-            lines, end = read_lines(path, offset, BLOCK)
-            if not lines:
-                return end
-            self._insert([row for line in lines if (row := schema.to_row(line))])
-            self._until_retention -= end - offset
-            offset = end
-            self._give_way()
+            before, offset = offset, self._fold_some(path, offset, size)
+            if offset == before or offset >= size:
+                return offset
+            self._permit.give_way()
 
-    def _insert(self, rows: list[list[Any]]) -> None:
+    def _fold_some(self, path: Path, offset: int, size: float) -> int:
+        """Fold lines in one transaction, and return the offset at which they end. The lines are
+        read in blocks, because reading all the lines of a busy minute at once would permanently
+        fragment the process's memory."""
+        lines, end = read_lines(path, offset, BLOCK)
+        if not lines:
+            return end
+        stop = min(size, offset + TOGETHER)
+        with self._transaction():
+            while lines:
+                self._insert([row for line in lines if (row := schema.to_row(line))])
+                self._until_retention -= end - offset
+                offset = end
+                if offset >= stop or self._permit.summoned:
+                    break
+                lines, end = read_lines(path, offset, BLOCK)
+        return offset
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
         self._db.execute("BEGIN IMMEDIATE")
         try:
-            rows = _last_lines(rows)
-            if self._db.execute(_SOME_UNFINISHED).fetchone():
-                self._db.executemany(_DELETE_UNFINISHED, [(row[_ID],) for row in rows])
-            self._add(rows)
+            yield
         except BaseException:
             self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
+
+    def _insert(self, rows: list[list[Any]]) -> None:
+        rows = _last_lines(rows)
+        if self._db.execute(_SOME_UNFINISHED).fetchone():
+            self._db.executemany(_DELETE_UNFINISHED, [(row[_ID],) for row in rows])
+        self._add(rows)
 
     def _add(self, rows: list[list[Any]]) -> None:
         """Add the rows. Columns that are empty in all of them are left out, because binding a None

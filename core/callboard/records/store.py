@@ -325,23 +325,27 @@ class Store:
         if self._database is None:
             from callboard.records.database import Database
 
-            self._database = Database(self.folder, self._retention, self._permit.give_way)
+            self._database = Database(self.folder, self._retention, self._permit)
         if journal is not None:
-            journal.folded = self._database.fold(journal.path, journal.folded)
+            journal.folded = self._database.fold(journal.path, journal.folded, journal.size)
         for path in journals(self.folder):
             if (journal is None or path != journal.path) and is_abandoned(path):
                 self._database.fold(path, 0)
                 path.unlink(missing_ok=True)
         if journal is not None:
-            self._rotate(journal)
+            self._rotate(journal, self._database)
         self._database.retain()
 
-    def _rotate(self, journal: Journal) -> None:
+    def _rotate(self, journal: Journal, database: Database) -> None:
         with self._lock:
-            if journal is not self._journal or not journal.size == journal.folded >= ROTATE:
+            if journal is not self._journal or journal.folded < ROTATE:
                 return
             self._journal = Journal(self.folder)
-        journal.close()
+        try:
+            database.fold(journal.path, journal.folded)
+        finally:
+            # If that failed, the next round finds it abandoned.
+            journal.close()
         journal.path.unlink(missing_ok=True)
 
     def _replace_database(self) -> bool:
