@@ -171,5 +171,9 @@ def test_an_instance_whose_home_cannot_be_written_is_found_through_the_session(
             return not host.app.service.not_kept()
 
         until(has_moved, "the file in its folder", pause=0)
-        until(lambda: not [*runtime.rglob("*.json")], "the end of the other file", pause=0)
+
+        def left() -> list[Path]:
+            return [path for path in runtime.rglob("*") if path.is_file()]
+
+        until(lambda: not left(), "the end of the other file", pause=0)
     assert listed() == []
